@@ -3,7 +3,9 @@ use super::*;
 /// Every set of `size` kinds of filters, in a fixed order.
 pub(crate) fn combinations(size: usize) -> Vec<Vec<FilterKind>> {
     (0..size).fold(vec![Vec::new()], |sets, _| {
-        extended(&sets, |set| kinds().filter(|kind| set.last().is_none_or(|last| kind > last)).collect())
+        extended(&sets, |set| {
+            kinds().filter(|kind| set.last().is_none_or(|last| kind.index > last.index)).collect()
+        })
     })
 }
 
@@ -25,14 +27,14 @@ pub(crate) fn meeting(survey: &Survey, kinds: &[FilterKind]) -> Option<Vec<Filte
         extended(&lists, |_| candidates.clone())
     });
     for filters in products {
-        let found = survey.count(&filters);
+        let found = survey.admitted(&filters).len();
         if found == 0 {
             continue;
         }
         let without = |index: usize| {
             let mut rest = filters.clone();
             rest.remove(index);
-            survey.count(&rest)
+            survey.admitted(&rest).len()
         };
         let effective = (0..filters.len()).filter(|index| without(*index) > found).count();
         if effective == filters.len() {
@@ -64,20 +66,10 @@ pub(crate) fn shown_by_all_but(survey: &Survey, odd: FilterKind) -> Option<(Vec<
     /// Minimum number of filters: more than other cases combine.
     const ENOUGH: usize = 5;
     survey.pairs().find_map(|(one, other)| {
-        let of = |kind| survey.filter(kind, if kind == odd { other } else { one });
+        let of = |kind| survey.filter(kind, if kind.index == odd.index { other } else { one });
         let filters: Vec<Filter> = kinds().filter_map(of).collect();
         let has_odd = of(odd).is_some_and(|filter| !filter.admits(one, &survey.orders));
         let is_usable = has_odd && filters.len() >= ENOUGH && Filter::are_in_order(&filters);
         (is_usable && survey.admitted(&filters).is_empty()).then_some((filters, [one.ip, other.ip]))
     })
-}
-
-impl Survey {
-    /// Each two of some instances at different addresses.
-    pub(crate) fn pairs(&self) -> impl Iterator<Item = (&Instance, &Instance)> {
-        const MAX_INSTANCES: usize = 40;
-        let instances = || self.instances.values().take(MAX_INSTANCES);
-        let pairs = instances().flat_map(move |one| instances().map(move |other| (one, other)));
-        pairs.filter(|(one, other)| one.ip != other.ip)
-    }
 }

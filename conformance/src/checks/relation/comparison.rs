@@ -72,11 +72,7 @@ pub(super) fn same(
 ) -> Option<Difference> {
     let ids = found.ids();
     let (expected, actual) = if ids != *expected {
-        let missing: Vec<_> = expected.difference(&ids).collect();
-        let added: Vec<_> = ids.difference(expected).collect();
-        let actual = quantity(ids.len(), "instance");
-        let actual = format!("{actual}; missing {}, too many {}", few(&missing), few(&added));
-        (format!("{what} finds {}", quantity(expected.len(), "instance")), actual)
+        (format!("{what} finds {}", quantity(expected.len(), "instance")), compared(expected, &ids))
     } else if found.order.len() != ids.len() {
         let actual =
             format!("{} for {}", quantity(found.order.len(), "item"), quantity(ids.len(), "instance"));
@@ -87,12 +83,19 @@ pub(super) fn same(
     Some(Difference { clause, expected, actual, exchanges: found.exchanges.clone(), references: None })
 }
 
+/// How many instances were found, and which ones are missing or too many.
+pub(super) fn compared(expected: &BTreeSet<i64>, found: &BTreeSet<i64>) -> String {
+    let [missing, added] = [expected - found, found - expected].map(|ids| few(&ids));
+    format!("{}; missing {missing}, too many {added}", quantity(found.len(), "instance"))
+}
+
 /// The number of ids, and the first few of them.
-pub(super) fn few(ids: &[&i64]) -> String {
+pub(super) fn few(ids: &BTreeSet<i64>) -> String {
     const MAX: usize = 5;
-    match ids {
-        [] => "none".to_owned(),
-        ids if ids.len() <= MAX => format!("{ids:?}"),
-        ids => format!("{} ({:?} …)", ids.len(), &ids[..MAX]),
+    let first: Vec<_> = ids.iter().take(MAX).collect();
+    match ids.len() {
+        0 => "none".to_owned(),
+        count if count <= MAX => format!("{first:?}"),
+        count => format!("{count} ({first:?} …)"),
     }
 }

@@ -4,7 +4,7 @@ use super::*;
 use crate::checks::requests;
 
 /// A search as a value: what it asks for, and how that is written.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
+#[derive(Debug, Clone, Default)]
 pub(crate) struct Query {
     /// Items of `ips`, in the spelling in which they are sent.
     pub(crate) items: Vec<String>,
@@ -72,8 +72,7 @@ impl Query {
             items.reverse();
             filters.reverse();
         }
-        let ips = items.iter().cloned().map(Value::from).collect();
-        let mut request = requests::search(search, token, ips);
+        let mut request = requests::search(search, token, items.iter().cloned().map(Value::from).collect());
         for filter in filters {
             request = request.field(&filter.kind.property.name, filter.sent(self.offset));
         }
@@ -93,6 +92,11 @@ impl Query {
             }
         }
         request
+    }
+
+    /// The page and its size, as requested or by default.
+    pub(super) fn page_or_default(&self, search: &Search) -> (i64, i64) {
+        (self.page.unwrap_or(search.default_page), self.size.unwrap_or(search.default_page_size))
     }
 
     /// The surveyed instances that it should find on all of its pages.
@@ -140,7 +144,6 @@ fn null_kinds() -> impl Iterator<Item = FilterKind> {
 }
 
 /// The addresses and ports of items; none when one of them is no address.
-#[derive(Debug)]
 pub(crate) struct Items(BTreeSet<(IpAddr, Option<i64>)>);
 
 impl Items {

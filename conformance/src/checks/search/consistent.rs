@@ -11,8 +11,9 @@ pub(super) static PROGRAMS: &[Program] = &[active("search.instance.consistent", 
         }),
         ("beside a filter", SOME, |account| {
             let kinds = shown_kinds().filter(|kind| !kind.is_bound());
-            let filters = some(account).zip(kinds).map(|(instance, kind)| kind.shown(instance));
-            filters.map(|filter| account.survey.query().filtered(filter)).collect()
+            let shown =
+                some(account).zip(kinds).map(|(instance, kind)| Some(kind.with(kind.shown(instance)?)));
+            shown.map(|filter| account.survey.query().filtered(filter)).collect()
         }),
         ("on small pages", SOME, |account| {
             let count = account.survey.instances.len().div_ceil(3).min(SOME as usize);

@@ -26,9 +26,9 @@ use crate::check::{Case, Check, Cost, ObservedExchange, PassiveFinding, Probe, S
 use crate::checks::near::near;
 use crate::checks::relation::values::instant;
 use crate::checks::relation::{
-    FieldValue, Filter, FilterKind, Instance, Query, Relation, ResultSet, Survey, Writing, address_of,
-    combinations, kinds, kinds_of, lacks_addresses, read, read_accepted, read_unless_rejected, relate,
-    respell, shown_kinds, survey,
+    BATCHES, FieldValue, Filter, FilterKind, Instance, Query, Relation, ResultSet, Survey, Writing,
+    address_of, combinations, kind_of, kinds, lacks_addresses, read, read_accepted, read_unless_rejected,
+    relate, respell, shown_kinds, survey,
 };
 use crate::checks::row::edited;
 use crate::checks::rule::{Program, active, first, passive};
@@ -40,7 +40,7 @@ use crate::quantity::quantity;
 use crate::target::Fact;
 use crate::wire::{Exchange, Request, Response};
 
-use surveyed::{Account, BATCHES, surveyed};
+use surveyed::{Account, surveyed};
 
 pub(super) static PROGRAMS: &[&[Program]] = &[
     account::PROGRAMS,

@@ -99,16 +99,16 @@ const GROUPS: u32 = 4;
 /// If several groups change at their first search, the search changes them.
 fn of_each_group(account: Account<'_>) -> Result<Vec<Round>, Stop> {
     let held = account.survey.numbers(GROUP_ID).into_iter().take(GROUPS as usize);
-    let kinds = kinds_of(&[GROUP_ID]).into_iter();
-    let filters =
-        kinds.flat_map(|kind| held.clone().map(|group| (group, kind.with(FieldValue::Number(group)))));
-    let round = |(group, filter)| (Some(group), vec![account.survey.query().filtered([filter])]);
-    account.some(filters.map(round).collect())
+    let round = |group| {
+        let filter = kind_of(GROUP_ID).map(|kind| kind.with(FieldValue::Number(group)));
+        (Some(group), vec![account.survey.query().filtered(filter)])
+    };
+    account.some(held.map(round).collect())
 }
 
 fn alike(account: Account<'_>) -> Result<Vec<Round>, Stop> {
     let candidates = |kind| account.survey.candidates(kind).into_iter().take(1);
-    let kinds = kinds_of(&[STATUS, GROUP_ID, ACTIVATED_FROM]).into_iter();
+    let kinds = [STATUS, GROUP_ID, ACTIVATED_FROM].into_iter().filter_map(kind_of);
     let round = kinds.map(|kind| account.survey.query().filtered(candidates(kind))).collect();
     Ok(vec![(None, round); 2])
 }

@@ -115,8 +115,7 @@ fn spellings(search: &Search, list: &str) -> Result<Vec<Known>, minijinja::Error
         PAGE => json_integers(&search.pages),
         PAGE_SIZE => json_integers(&search.page_sizes),
         _ => {
-            let kind = kinds().find(|kind| kind.property.name == list);
-            let kind = kind.ok_or_else(|| unknown("list", list))?;
+            let kind = kind_of(list).ok_or_else(|| unknown("list", list))?;
             let min = kind.property.schema.minimum.unwrap_or_default();
             // Large numbers are not judged, since an unknown group may be rejected or find nothing. An empty filter is unspecified.
             let is_below =

@@ -102,8 +102,7 @@ pub(crate) fn case(line: &'static str) -> Option<Case> {
         finds_nothing: false,
         lacks: ("no suitable one of the searched addresses has an instance", "one"),
     };
-    let one = |name: &str| kinds().find(|kind| kind.property.name == name);
-    let all = |names: &str| names.split(" & ").map(one).collect::<Option<Vec<_>>>();
+    let all = |names: &str| names.split(" & ").map(kind_of).collect::<Option<Vec<_>>>();
     for part in parts {
         match part.split_once(' ').unwrap_or((part, "")) {
             _ if [SOME_INSTANCES, FULL_BATCH].contains(&part) => row.batch = part,
@@ -114,10 +113,10 @@ pub(crate) fn case(line: &'static str) -> Option<Case> {
             ("batch", name) => row.batch = BATCHES.into_iter().find(|batch| *batch == name)?,
             ("filter", names) => row.filters = Filters::Meeting(all(names)?),
             ("excluding", names) => row.filters = Filters::Excluding(all(names)?),
-            ("all", but) => row.filters = Filters::AllBut(one(but.strip_prefix("but ")?)?),
+            ("all", but) => row.filters = Filters::AllBut(kind_of(but.strip_prefix("but ")?)?),
             ("where", filter) => {
                 let (name, text) = filter.split_once(" = ")?;
-                row.values.push((one(name)?, Code::read(text, &OF_ONE)?));
+                row.values.push((kind_of(name)?, Code::read(text, &OF_ONE)?));
             }
             ("of", id) => row.cites = Some(Clause::from_id(id)?),
             ("needs", key) => needs.push(fact(key)?),
@@ -296,7 +295,7 @@ impl Searches {
             }
             Filters::Widest => {
                 let filters = kinds().flat_map(|kind| survey.candidates(kind));
-                let widest = filters.max_by_key(|filter| survey.count(std::slice::from_ref(filter)));
+                let widest = filters.max_by_key(|filter| survey.admitted(std::slice::from_ref(filter)).len());
                 query.filters.push(widest.ok_or_else(|| self.lacks(account))?);
             }
         }

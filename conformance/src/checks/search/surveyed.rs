@@ -14,14 +14,6 @@ pub(super) struct Account<'a> {
     pub(super) search: &'a Search,
 }
 
-pub(super) const BATCHES: [&str; 5] = [
-    "addresses",
-    "addresses with ports",
-    "IPv6 addresses with ports",
-    "addresses with and without ports",
-    "IPv4 addresses with ports",
-];
-
 /// Cases that compare results with the survey, each with its label, its own requests and its data.
 pub(super) fn surveyed<L: Into<Cow<'static, str>>, T: Clone + Send + Sync + 'static>(
     cases: impl IntoIterator<Item = (L, u32, T)>,

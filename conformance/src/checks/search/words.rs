@@ -93,9 +93,9 @@ impl Account<'_> {
             // The values of other filters that this one does not have.
             "elsewhere" => of_each(&|kind| {
                 let own = codes(kind);
-                let others = kinds().filter(|other| other.is_free_text() && *other != kind).flat_map(codes);
-                let others = others.filter_map(|code| Some(kind.text(code.as_text()?)));
-                others.filter(|code| !own.contains(code)).collect()
+                let others =
+                    kinds().filter(|other| other.is_free_text() && other.index != kind.index).flat_map(codes);
+                others.filter(|code| !own.contains(code)).map(|code| kind.with(code)).collect()
             }),
             "first" => (*search.pages.start()).into(),
             // The addresses that have instances, those with the most first.
@@ -230,8 +230,8 @@ pub(super) fn family(word: &str) -> (&str, Option<bool>) {
 
 /// The activation of an instance, in nanoseconds, if a bound can have it.
 fn activation(instance: &Instance) -> Option<i128> {
-    let bound = kinds().find(|kind| kind.is_bound())?.shown(instance)?;
-    if let FieldValue::Time(time) = bound.value { Some(time.as_nanosecond()) } else { None }
+    let shown = kinds().find(|kind| kind.is_bound())?.shown(instance)?;
+    if let FieldValue::Time(time) = shown { Some(time.as_nanosecond()) } else { None }
 }
 
 fn new_year(near: i128) -> Option<i128> {
