@@ -29,7 +29,7 @@ pub(super) async fn explore(
 ) -> Result<(), Stop> {
     let Exploration { time, requests, seed } = exploration;
     let (begun, survey) = (Instant::now(), survey(probe).await?);
-    let mut explorer = Explorer { reader: Reader::new(probe, true), survey, begun, time };
+    let mut explorer = Explorer { reader: Reader::new(probe, survey, true), begun, time };
     let mut rng = Rng::with_seed(seed);
     let mut reported: BTreeSet<(Relation, Clause)> = BTreeSet::new();
     while explorer.reader.pages < requests && !explorer.is_over() && reported.len() < MAX_FINDINGS {
@@ -44,22 +44,20 @@ pub(super) async fn explore(
         let broken = match broken {
             // The limit of requests of the run ends an exploration like its own.
             Err(Stop::Budget(BudgetError::Requests(_))) => return Ok(()),
-            Err(stop) => return Err(stop),
-            Ok(None) => continue,
-            Ok(Some(broken)) => broken,
+            broken => broken?,
         };
+        let Some(broken) = broken else { continue };
         let clause = broken.clause;
         if !reported.insert((relation, clause)) {
             continue;
         }
-        let shrunk = explorer.shrink(relation, query, broken).await;
+        let shrunk = explorer.shrink(relation, &query, broken).await;
         lock(result).sent = explorer.reader.pages;
         let broken = match shrunk {
             Err(Stop::Budget(limit @ BudgetError::Requests(_))) => {
                 return Err(probe.inconclusive(&format!("{limit} before a violated relation was confirmed")));
             }
-            Err(stop) => return Err(stop),
-            Ok(shrunk) => shrunk,
+            shrunk => shrunk?,
         };
         // A simpler query may violate another clause, which may be reported already.
         if broken.clause != clause && !reported.insert((relation, broken.clause)) {
@@ -72,7 +70,6 @@ pub(super) async fn explore(
 
 struct Explorer<'a, 'p> {
     reader: Reader<'a, 'p>,
-    survey: &'a Survey,
     begun: Instant,
     time: Duration,
 }
@@ -83,28 +80,22 @@ impl Explorer<'_, '_> {
     }
 
     async fn broken(&mut self, relation: Relation, query: &Query) -> Result<Option<Difference>, Stop> {
-        Ok(relation.judge(&mut self.reader, self.survey, query).await?.into_iter().next())
+        Ok(relation.judge(&mut self.reader, query).await?.into_iter().next())
     }
 
     async fn shrink(
         &mut self,
         relation: Relation,
-        mut query: Query,
+        query: &Query,
         mut broken: Difference,
     ) -> Result<Difference, Stop> {
-        let mut tried = 0..MAX_SIMPLER;
-        'simpler: loop {
-            for simpler in simpler(&query) {
-                // Not limited by the requests of the exploration, because a small reproduction is its purpose.
-                if self.is_over() || tried.next().is_none() {
-                    break 'simpler;
-                }
-                if let Some(still) = self.broken(relation, &simpler).await? {
-                    (query, broken) = (simpler, still);
-                    continue 'simpler;
-                }
+        let mut untried = simpler(query).into_iter();
+        for _ in 0..MAX_SIMPLER {
+            // Not limited by the requests of the exploration, because a small reproduction is its purpose.
+            let Some(query) = untried.next().filter(|_| !self.is_over()) else { break };
+            if let Some(still) = self.broken(relation, &query).await? {
+                (untried, broken) = (simpler(&query).into_iter(), still);
             }
-            break;
         }
         Ok(broken)
     }

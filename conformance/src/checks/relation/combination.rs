@@ -47,8 +47,8 @@ pub(crate) fn meeting(survey: &Survey, kinds: &[FilterKind]) -> Option<Vec<Filte
     best.map(|(_, filters)| filters)
 }
 
-/// Two filters and two addresses: each filter finds something at one of the addresses, and no instance there passes both.
-pub(crate) fn excluding(survey: &Survey, kinds: &[FilterKind]) -> Option<(Vec<Filter>, [IpAddr; 2])> {
+/// Two filters at two addresses: each finds something at one of the addresses, and no instance there passes both.
+pub(crate) fn excluding(survey: &Survey, kinds: &[FilterKind]) -> Option<Query> {
     let &[first, second] = kinds else { return None };
     survey.pairs().find_map(|(one, other)| {
         let filters = vec![survey.filter(first, one)?, survey.filter(second, other)?];
@@ -56,13 +56,13 @@ pub(crate) fn excluding(survey: &Survey, kinds: &[FilterKind]) -> Option<(Vec<Fi
         let at_addresses = survey.ids_where(|instance| addresses.contains(&instance.ip));
         let is_usable =
             Filter::are_in_order(&filters) && survey.admitted(&filters).is_disjoint(&at_addresses);
-        is_usable.then_some((filters, addresses))
+        is_usable.then(|| Query::new(addresses.map(|ip| survey.spelt(ip))).filtered(filters))
     })
 }
 
-/// Filters with the values of one instance, except for one with the value of another instance, and the addresses of both: no instance
+/// Filters with the values of one instance, except for one with the value of another instance, at the addresses of both: no instance
 /// passes all of them.
-pub(crate) fn shown_by_all_but(survey: &Survey, odd: FilterKind) -> Option<(Vec<Filter>, [IpAddr; 2])> {
+pub(crate) fn shown_by_all_but(survey: &Survey, odd: FilterKind) -> Option<Query> {
     /// Minimum number of filters: more than other cases combine.
     const ENOUGH: usize = 5;
     survey.pairs().find_map(|(one, other)| {
@@ -70,6 +70,7 @@ pub(crate) fn shown_by_all_but(survey: &Survey, odd: FilterKind) -> Option<(Vec<
         let filters: Vec<Filter> = kinds().filter_map(of).collect();
         let has_odd = of(odd).is_some_and(|filter| !filter.admits(one, &survey.orders));
         let is_usable = has_odd && filters.len() >= ENOUGH && Filter::are_in_order(&filters);
-        (is_usable && survey.admitted(&filters).is_empty()).then_some((filters, [one.ip, other.ip]))
+        let query = Query::new([one, other].map(|instance| survey.spelt(instance.ip)));
+        (is_usable && survey.admitted(&filters).is_empty()).then(|| query.filtered(filters))
     })
 }

@@ -22,7 +22,7 @@ pub(crate) async fn relate(
     relation: Relation,
     queries: &[Query],
 ) -> Result<(), Stop> {
-    let mut reader = Reader::new(probe, false);
+    let mut reader = Reader::new(probe, survey, false);
     let mut differences = Vec::new();
     for query in queries {
         if let Some(clause) = relation.clause(query).filter(|clause| !probe.cites(*clause)) {
@@ -30,7 +30,7 @@ pub(crate) async fn relate(
                 "the check does not declare {clause}; this is a bug of the suite"
             )));
         }
-        differences.extend(relation.judge(&mut reader, survey, query).await?);
+        differences.extend(relation.judge(&mut reader, query).await?);
     }
     differences.retain(|difference| probe.cites(difference.clause));
     report(probe, survey, differences).await

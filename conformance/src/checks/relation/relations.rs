@@ -38,26 +38,25 @@ type Read<T> = Result<Option<T>, Stop>;
 type Judged = Result<Vec<Difference>, Stop>;
 
 /// Reads what relations compare.
-#[derive(Debug)]
 pub(crate) struct Reader<'a, 'p> {
     pub(crate) probe: &'a Probe<'p>,
+    pub(crate) survey: &'a Survey,
     /// An exploration judges nothing by a rejection, and reads each result in the largest pages.
     pub(crate) explores: bool,
     pub(crate) pages: u64,
 }
 
 impl<'a, 'p> Reader<'a, 'p> {
-    pub(crate) fn new(probe: &'a Probe<'p>, explores: bool) -> Self {
-        Self { probe, explores, pages: 0 }
+    pub(crate) fn new(probe: &'a Probe<'p>, survey: &'a Survey, explores: bool) -> Self {
+        Self { probe, survey, explores, pages: 0 }
     }
 
     /// The result of a query. If a rejection of it violates its clause, that is a finding; else the case is inconclusive.
     pub(super) async fn read(&mut self, query: &Query, by_rule: bool) -> Read<ResultSet> {
         let (probe, clause) = (self.probe, query.clause());
-        let search = &probe.contract().search;
         // What is no rule of its own is read in the largest pages.
         let size = query.size.filter(|_| by_rule && !self.explores && !query.is_open);
-        let (request, what) = (Query { size, ..query.clone() }.request(probe), query.describe(search));
+        let (request, what) = (Query { size, ..query.clone() }.request(probe), query.describe());
         let found = match (self.explores, query.is_open, by_rule) {
             (true, ..) => unless_undecided(read(probe, &request).await)?,
             (_, true, _) => read_unless_rejected(probe, clause, &what, &request).await?,
@@ -110,34 +109,33 @@ impl Relation {
     ///
     /// # Errors
     /// For items that are no addresses too, since what they find is unknown.
-    pub(crate) async fn judge(self, reader: &mut Reader<'_, '_>, survey: &Survey, query: &Query) -> Judged {
+    pub(crate) async fn judge(self, reader: &mut Reader<'_, '_>, query: &Query) -> Judged {
         if Items::read(&query.items).is_none() {
-            let search = &reader.probe.contract().search;
-            return Err(Stop::Error(format!("an item is no address: {}", query.describe(search))));
+            return Err(Stop::Error(format!("an item is no address: {}", query.describe())));
         }
         match self {
-            Self::Survey => finds(reader, survey, query).await,
-            Self::Contains | Self::Matching => self.one_sided(reader, survey, query).await,
-            Self::Pages => pages(reader, survey, query).await,
-            Self::Page => one_page(reader, survey, query).await,
+            Self::Survey => finds(reader, query).await,
+            Self::Contains | Self::Matching => self.one_sided(reader, query).await,
+            Self::Pages => pages(reader, query).await,
+            Self::Page => one_page(reader, query).await,
             Self::Still => still(reader, query).await,
             Self::Default => default(reader, query).await,
-            _ => self.combined(reader, survey, query).await,
+            _ => self.combined(reader, query).await,
         }
     }
 
-    async fn one_sided(self, reader: &mut Reader<'_, '_>, survey: &Survey, query: &Query) -> Judged {
+    async fn one_sided(self, reader: &mut Reader<'_, '_>, query: &Query) -> Judged {
         let Some(found) = reader.read(query, self == Self::Contains).await? else { return Ok(Vec::new()) };
-        let search = &reader.probe.contract().search;
-        let what = query.describe(search);
+        let what = query.describe();
         let (count, expected, example) = match self {
             Self::Contains => {
-                let missing: Vec<_> = query.expected(survey).difference(&found.ids()).copied().collect();
+                let missing: Vec<_> =
+                    query.expected(reader.survey).difference(&found.ids()).copied().collect();
                 let example = missing.first().map(|id| format!("{id} is missing"));
                 (missing.len(), format!("{what} finds the instances of known addresses"), example)
             }
             _ => {
-                let mut misfits = misfits(query, &survey.orders, found.instances.values());
+                let mut misfits = misfits(query, &reader.survey.orders, found.instances.values());
                 // With filters, the items are the question of other searches.
                 misfits.retain(|(clause, ..)| is_of_filter(*clause) != query.filters.is_empty());
                 let example = misfits.first().map(|(.., actual)| actual.clone());
@@ -152,8 +150,7 @@ impl Relation {
     /// A query, others whose results together are its result, the clause, and what they find.
     fn parts(
         self,
-        survey: &Survey,
-        most_respelt: usize,
+        reader: &Reader<'_, '_>,
         query: &Query,
     ) -> Option<(Query, Vec<Query>, Clause, &'static str)> {
         let halves = |count: usize| (count > 1).then_some(count / 2);
@@ -179,8 +176,10 @@ impl Relation {
                 (all, parts, clause, "what is found under each status")
             }
             Self::FirstText => {
-                let again = query.items.iter().filter_map(|item| survey.respelt(item));
-                let again: Vec<_> = again.take(most_respelt).collect();
+                // One second spelling keeps the requests of an exploration small.
+                let most = if reader.explores { 1 } else { usize::MAX };
+                let again = query.items.iter().filter_map(|item| reader.survey.respelt(item));
+                let again: Vec<_> = again.take(most).collect();
                 let mut whole = Some(query.clone()).filter(|_| !again.is_empty())?;
                 whole.items.extend(again);
                 let what = "what is found without second spellings of addresses";
@@ -196,11 +195,8 @@ impl Relation {
 
     /// How the parts of a query differ from the whole. The whole is read first, so that it did not change meanwhile if it is the same
     /// afterwards.
-    async fn combined(self, reader: &mut Reader<'_, '_>, survey: &Survey, query: &Query) -> Judged {
-        let search = &reader.probe.contract().search;
-        // One second spelling keeps the requests of an exploration small.
-        let most_respelt = if reader.explores { 1 } else { usize::MAX };
-        let parts = self.parts(survey, most_respelt, query);
+    async fn combined(self, reader: &mut Reader<'_, '_>, query: &Query) -> Judged {
+        let parts = self.parts(reader, query);
         let Some((whole, parts, clause, what)) = parts else { return Ok(Vec::new()) };
         // A second spelling is as good as the first one.
         let by_rule = self == Self::FirstText;
@@ -226,25 +222,25 @@ impl Relation {
                 references: Some(Vec::new()),
             }]);
         }
-        let what = format!("{}: {what}", whole.describe(search));
+        let what = format!("{}: {what}", whole.describe());
         let difference = same(clause, &what, &expected, &result)
             .map(|difference| Difference { references: Some(exchanges), ..difference });
         Ok(difference.into_iter().collect())
     }
 }
 
-async fn finds(reader: &mut Reader<'_, '_>, survey: &Survey, query: &Query) -> Judged {
+async fn finds(reader: &mut Reader<'_, '_>, query: &Query) -> Judged {
     let Some(found) = reader.read(query, true).await? else { return Ok(Vec::new()) };
-    let (what, expected) = (query.describe(&reader.probe.contract().search), query.expected(survey));
+    let (what, expected) = (query.describe(), query.expected(reader.survey));
     if let Some(difference) = same(query.clause(), &what, &expected, &found) {
         // What fits the items and was not surveyed may be missing from the survey, which asks without ports.
         let has_more = {
             let adds = found.instances.values().filter(|instance| !expected.contains(&instance.id));
-            let fits = misfits(query, &survey.orders, adds.clone()).is_empty();
+            let fits = misfits(query, &reader.survey.orders, adds.clone()).is_empty();
             fits && adds.count() > 0 && expected.is_subset(&found.ids())
         };
         let is_of_ports = has_more && difference.clause == SearchMatchPort;
-        let other = if is_of_ports { without_ports(reader, survey, query, &found).await? } else { None };
+        let other = if is_of_ports { without_ports(reader, query, &found).await? } else { None };
         return Ok(vec![other.unwrap_or(difference)]);
     }
     let total = expected.len() as u64;
@@ -254,22 +250,16 @@ async fn finds(reader: &mut Reader<'_, '_>, survey: &Survey, query: &Query) -> J
 }
 
 /// How a search for the addresses alone contradicts one that found more at some of their ports.
-async fn without_ports(
-    reader: &mut Reader<'_, '_>,
-    survey: &Survey,
-    query: &Query,
-    found: &ResultSet,
-) -> Read<Difference> {
+async fn without_ports(reader: &mut Reader<'_, '_>, query: &Query, found: &ResultSet) -> Read<Difference> {
     let clause = SearchMatchAnyPort;
     let ips: BTreeSet<_> = query.items.iter().filter_map(|item| Some(address_of(item)?.0)).collect();
-    let bare = Query { items: ips.into_iter().map(|ip| survey.spelt(ip)).collect(), ..query.clone() };
+    let bare = Query { items: ips.into_iter().map(|ip| reader.survey.spelt(ip)).collect(), ..query.clone() };
     if reader.explores || !reader.probe.cites(clause) {
         return Ok(None);
     }
     let Some(all) = reader.read(&bare, false).await? else { return Ok(None) };
     let missing = &found.ids() - &all.ids();
-    let search = &reader.probe.contract().search;
-    let expected = format!("{} finds whatever {} finds", bare.describe(search), query.describe(search));
+    let expected = format!("{} finds whatever {} finds", bare.describe(), query.describe());
     let actual = format!("missing {}", few(&missing));
     let references = Some(found.exchanges.clone());
     let difference = Difference { clause, expected, actual, exchanges: all.exchanges, references };
@@ -279,11 +269,11 @@ async fn without_ports(
 /// Maximum number of pages that an exploration reads of one result, however many instances it has.
 const MAX_EXPLORED_PAGES: usize = 4;
 
-async fn pages(reader: &mut Reader<'_, '_>, survey: &Survey, query: &Query) -> Judged {
+async fn pages(reader: &mut Reader<'_, '_>, query: &Query) -> Judged {
     let search = &reader.probe.contract().search;
     let largest = usize::try_from(*search.page_sizes.end()).unwrap_or(usize::MAX);
     let mut size = query.size.map_or(largest, |size| usize::try_from(size).unwrap_or(largest)).max(1);
-    let mut expected = query.expected(survey);
+    let mut expected = query.expected(reader.survey);
     if reader.explores {
         // Whether the whole result is right is the question of other relations.
         let Some(whole) = reader.read(query, false).await? else { return Ok(Vec::new()) };
@@ -304,7 +294,7 @@ async fn pages(reader: &mut Reader<'_, '_>, survey: &Survey, query: &Query) -> J
         (0..count).map(|page| size.min(expected.len() - (page * size).min(expected.len()))).collect();
     let totals: Vec<_> = pages.iter().map(|page| page.total).collect();
     let total = expected.len() as u64;
-    let what = Query { size: query.size.map(|_| size as i64), ..query.clone() }.describe(search);
+    let what = Query { size: query.size.map(|_| size as i64), ..query.clone() }.describe();
     let all = format!("pages of {what} have {}", quantity(total, "instance"));
     let full = format!("pages of {what} have {wanted:?} instances, each of them once");
     let lengths_shown = format!("{lengths:?}, {repeated} of them repeated");
@@ -334,14 +324,14 @@ fn differences(
     wrong(rows).map(difference).collect()
 }
 
-async fn one_page(reader: &mut Reader<'_, '_>, survey: &Survey, query: &Query) -> Judged {
+async fn one_page(reader: &mut Reader<'_, '_>, query: &Query) -> Judged {
     let probe = reader.probe;
     let search = &probe.contract().search;
-    let total = query.expected(survey).len() as i64;
+    let total = query.expected(reader.survey).len() as i64;
     let (number, size) = query.page_or_default(search);
     let before = number.saturating_sub(*search.pages.start()).saturating_mul(size);
     let wanted = total.saturating_sub(before).clamp(0, size);
-    let what = query.describe(search);
+    let what = query.describe();
     let accepted = if before > 0 && wanted == 0 {
         let (exchange, class) = probe.send(&query.request(probe)).await?;
         match (accepted(&exchange, &class), class) {
@@ -392,7 +382,7 @@ async fn default(reader: &mut Reader<'_, '_>, query: &Query) -> Judged {
     let search = &probe.contract().search;
     let (number, size) = query.page_or_default(search);
     let Some(explicit) = reader.page(query, number, size).await? else { return Ok(Vec::new()) };
-    let (clause, what) = (query.clause(), query.describe(search));
+    let (clause, what) = (query.clause(), query.describe());
     let accepted = probe.accepts(clause, &what, &query.request(probe)).await?;
     let Some(accepted) = accepted else { return Ok(Vec::new()) };
     let default = Page::read(probe, accepted)?;

@@ -1,5 +1,6 @@
 use super::*;
 use crate::check::AcceptedResponse;
+use crate::contract::part::{PAGE, PAGE_SIZE};
 
 #[derive(Debug)]
 pub(crate) struct Page {
@@ -65,8 +66,7 @@ impl ResultSet {
 
 /// Reads one page; inconclusive when the search is not accepted.
 pub(crate) async fn page(probe: &Probe<'_>, request: &Request, number: i64, size: i64) -> Result<Page, Stop> {
-    let search = &probe.contract().search;
-    let asked = request.clone().field(&search.page.name, number).field(&search.page_size.name, size);
+    let asked = request.clone().field(PAGE, number).field(PAGE_SIZE, size);
     Page::read(probe, probe.control(&asked).await?)
 }
 
@@ -130,25 +130,24 @@ pub(crate) async fn read_if_accepted(
 }
 
 fn sized(probe: &Probe<'_>, request: &Request) -> Request {
-    let search = &probe.contract().search;
-    let size = size(search, request).unwrap_or(*search.page_sizes.end());
-    request.clone().field(&search.page_size.name, size)
+    let size = size(request).unwrap_or(*probe.contract().search.page_sizes.end());
+    request.clone().field(PAGE_SIZE, size)
 }
 
-fn size(search: &Search, request: &Request) -> Option<i64> {
-    request.body_members()?.get(&search.page_size.name)?.as_i64()
+fn size(request: &Request) -> Option<i64> {
+    request.body_members()?.get(PAGE_SIZE)?.as_i64()
 }
 
 /// Reads further pages until one is empty, or is not full and `total` is reached.
 async fn gather(probe: &Probe<'_>, request: &Request, first: AcceptedResponse) -> Result<ResultSet, Stop> {
     const MAX_PAGES: i64 = 12;
-    let search = &probe.contract().search;
-    let full = size(search, request).and_then(|size| usize::try_from(size).ok()).unwrap_or(usize::MAX);
+    let first_page = *probe.contract().search.pages.start();
+    let full = size(request).and_then(|size| usize::try_from(size).ok()).unwrap_or(usize::MAX);
     let mut result = ResultSet::default();
     let mut next = Some(first);
-    for number in *search.pages.start()..*search.pages.start() + MAX_PAGES {
+    for number in first_page..first_page + MAX_PAGES {
         if !result.exchanges.is_empty() {
-            let (exchange, class) = probe.send(&request.clone().field(&search.page.name, number)).await?;
+            let (exchange, class) = probe.send(&request.clone().field(PAGE, number)).await?;
             next = accepted(&exchange, &class);
         }
         // A page past the end may be rejected.
@@ -159,12 +158,11 @@ async fn gather(probe: &Probe<'_>, request: &Request, first: AcceptedResponse) -
         result.instances.extend(items.into_iter().map(|instance| (instance.id, instance)));
         result.totals.push(total);
         result.exchanges.push(exchange);
-        let is_complete = u64::try_from(result.order.len()).unwrap_or(u64::MAX) >= total;
-        if count == 0 || (count < full && is_complete) {
+        if count == 0 || (count < full && result.order.len() as u64 >= total) {
             return Ok(result);
         }
     }
-    Err(probe.inconclusive(
-        "the result has more pages than the suite reads; list fewer addresses in SALLYPORT_OWN_ADDRESSES",
-    ))
+    let reason =
+        "the result has more pages than the suite reads; list fewer addresses in SALLYPORT_OWN_ADDRESSES";
+    Err(probe.inconclusive(reason))
 }

@@ -280,23 +280,15 @@ impl Searches {
             query.items = items.filter(|items| !items.is_empty()).ok_or_else(|| self.lacks(account))?;
             query.name = query.name.filter(|_| self.batch != EVERYTHING);
         }
-        let at = |addresses: [IpAddr; 2]| addresses.map(|ip| survey.spelt(ip)).to_vec();
+        let lacks = || self.lacks(account);
         match &self.filters {
-            Filters::Meeting(kinds) if kinds.is_empty() => {}
             Filters::Meeting(kinds) => query.filters = account.meeting(kinds)?,
-            Filters::Excluding(kinds) => {
-                let (filters, addresses) = excluding(survey, kinds).ok_or_else(|| self.lacks(account))?;
-                query = Query::new(at(addresses)).filtered(filters);
-            }
-            Filters::AllBut(odd) => {
-                let (filters, addresses) =
-                    shown_by_all_but(survey, odd).ok_or_else(|| self.lacks(account))?;
-                query = Query::new(at(addresses)).filtered(filters);
-            }
+            Filters::Excluding(kinds) => query = excluding(survey, kinds).ok_or_else(lacks)?,
+            Filters::AllBut(odd) => query = shown_by_all_but(survey, odd).ok_or_else(lacks)?,
             Filters::Widest => {
                 let filters = kinds().flat_map(|kind| survey.candidates(kind));
                 let widest = filters.max_by_key(|filter| survey.admitted(std::slice::from_ref(filter)).len());
-                query.filters.push(widest.ok_or_else(|| self.lacks(account))?);
+                query.filters.push(widest.ok_or_else(lacks)?);
             }
         }
         for (kind, value) in &self.values {

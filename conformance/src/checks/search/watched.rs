@@ -15,14 +15,13 @@ fn judge(observed: &ObservedExchange<'_>) -> Option<Vec<PassiveFinding>> {
     let is_within = |name: &str, allowed: &RangeInclusive<i64>| {
         sent.get(name).is_none_or(|value| value.as_i64().is_some_and(|number| allowed.contains(&number)))
     };
-    if !is_within(&search.page.name, &search.pages) || !is_within(&search.page_size.name, &search.page_sizes)
-    {
+    if !is_within(PAGE, &search.pages) || !is_within(PAGE_SIZE, &search.page_sizes) {
         return None;
     }
     let items = observed.success()?.at("/data/items")?.as_array()?;
     let total = observed.response.at("/data/total")?.as_u64()?;
     let instances: Vec<_> = Instance::all(search, observed.response)?.flatten().collect();
-    let mut query = Query::read(search, sent);
+    let mut query = Query::read(sent);
     // An instance does not show the value of every filter.
     query.filters.retain(|filter| filter.kind.field.is_some());
     let misfits = misfits(&query, &BTreeMap::new(), instances.iter()).into_iter().flat_map(|misfit| {
