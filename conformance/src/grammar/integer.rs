@@ -22,7 +22,7 @@ pub(crate) fn json_integers(range: &RangeInclusive<i64>) -> Vec<Spelling> {
 }
 
 /// Values that a lenient parser is most likely to accept, or to treat as missing.
-pub(crate) const LIKELY: [&str; 5] = [BELOW, ZERO, ABOVE, "a number as a string", "an empty string"];
+pub(super) const LIKELY: [&str; 5] = [BELOW, ZERO, ABOVE, "a number as a string", "an empty string"];
 
 const BELOW: &str = "one below the smallest value";
 const ZERO: &str = "zero";

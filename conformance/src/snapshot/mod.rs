@@ -44,23 +44,19 @@ async fn record_cases(session: &Session<'_>, budget: &Budget) -> Result<Recordin
     let mut gateways_left = budget.gateways;
     let mut recorded = RecordingResult { recording: Recording::default(), left_out: Vec::new() };
     for case in cases(session.contract, session.target) {
-        match gateways_left.checked_sub(case.gateways * 2) {
-            Some(left) => gateways_left = left,
-            None => {
-                recorded.left_out.push(case.name);
-                continue;
-            }
-        }
-        let sent = async { Ok((send(session, &case).await?, send(session, &case).await?)) };
-        let (first, second) = match sent.await {
-            Ok(both) => both,
-            // What takes no gateway can go on.
-            Err(SessionError::Budget(BudgetError::Gateways(_))) => {
-                recorded.left_out.push(case.name);
-                continue;
-            }
-            Err(error) => return Err(error),
+        let Some(left) = gateways_left.checked_sub(case.gateways * 2) else {
+            recorded.left_out.push(case.name);
+            continue;
         };
+        gateways_left = left;
+        let sent = async { Ok((send(session, &case).await?, send(session, &case).await?)) };
+        let sent = sent.await;
+        if let Err(SessionError::Budget(BudgetError::Gateways(_))) = sent {
+            // What takes no gateway can go on.
+            recorded.left_out.push(case.name);
+            continue;
+        }
+        let (first, second) = sent?;
         let text = behaviour(&first, &second, &session.redactor);
         let entry = Entry { subject: case.subject.to_owned(), text };
         recorded.recording.entries.insert(case.name, entry);
