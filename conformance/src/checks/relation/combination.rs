@@ -18,8 +18,7 @@ fn extended<T: Clone>(lists: &[Vec<T>], following: impl Fn(&[T]) -> Vec<T>) -> V
     lists.iter().flat_map(longer).collect()
 }
 
-/// One filter of each kind that some instance passes together, chosen so that as many of them as possible have an effect:
-/// the search finds more without them. `None` when no instance passes.
+/// One filter of each kind that some instance passes together, as many as possible of which have an effect: without it, more is found.
 pub(crate) fn meeting(survey: &Survey, kinds: &[FilterKind]) -> Option<Vec<Filter>> {
     let mut best: Option<(usize, Vec<Filter>)> = None;
     let products = kinds.iter().fold(vec![Vec::new()], |lists, kind| {
@@ -60,8 +59,7 @@ pub(crate) fn excluding(survey: &Survey, kinds: &[FilterKind]) -> Option<Query> 
     })
 }
 
-/// Filters with the values of one instance, except for one with the value of another instance, at the addresses of both: no instance
-/// passes all of them.
+/// Filters with the values of one instance, but for one with that of another, at the addresses of both: no instance passes them all.
 pub(crate) fn shown_by_all_but(survey: &Survey, odd: FilterKind) -> Option<Query> {
     /// Minimum number of filters: more than other cases combine.
     const ENOUGH: usize = 5;

@@ -12,10 +12,7 @@ pub(crate) struct Difference {
 }
 
 /// Judges queries by a relation, and reports differences as findings on those clauses that the check declares: a result also shows
-/// `total` and the echo, which are the question of other checks.
-///
-/// # Errors
-/// When the check does not declare the clause of a query, whose differences would be lost.
+/// `total` and the echo, which are the question of other checks. A check must declare the clause of a query.
 pub(crate) async fn relate(
     probe: &Probe<'_>,
     survey: &Survey,
@@ -26,9 +23,8 @@ pub(crate) async fn relate(
     let mut differences = Vec::new();
     for query in queries {
         if let Some(clause) = relation.clause(query).filter(|clause| !probe.cites(*clause)) {
-            return Err(Stop::Error(format!(
-                "the check does not declare {clause}; this is a bug of the suite"
-            )));
+            let bug = format!("the check does not declare {clause}; this is a bug of the suite");
+            return Err(Stop::Error(bug));
         }
         differences.extend(relation.judge(&mut reader, query).await?);
     }
@@ -36,10 +32,7 @@ pub(crate) async fn relate(
     report(probe, survey, differences).await
 }
 
-/// Reports differences as findings, each with the searches that show what was expected.
-///
-/// # Errors
-/// Inconclusive when there are differences and the surveyed data has changed meanwhile.
+/// Reports differences as findings, with the searches that show what was expected; inconclusive when that has changed meanwhile.
 pub(crate) async fn report(
     probe: &Probe<'_>,
     survey: &Survey,

@@ -115,8 +115,7 @@ impl SearchFilter {
         }
     }
 
-    /// The value of the field of an item; none when the item lacks it or has one of another type. A time is truncated to
-    /// nanoseconds.
+    /// The value of the field of an item, in whole nanoseconds; none when the item lacks it or has one of another type.
     pub(super) fn field_of(&self, item: &Value) -> Option<FieldValue> {
         let Some(field) = &self.field else { return Some(FieldValue::Null) };
         match item.get(field)? {

@@ -105,10 +105,8 @@ impl Relation {
         is_one.then(|| query.clause())
     }
 
-    /// How the results of a query violate the relation. Empty when it holds, does not apply, or can't be judged.
-    ///
-    /// # Errors
-    /// For items that are no addresses too, since what they find is unknown.
+    /// How the results of a query violate the relation. Empty when it holds, does not apply, or can't be judged. Items that are no
+    /// addresses are an error, since what they find is unknown.
     pub(crate) async fn judge(self, reader: &mut Reader<'_, '_>, query: &Query) -> Judged {
         if Items::read(&query.items).is_none() {
             return Err(Stop::Error(format!("an item is no address: {}", query.describe())));
@@ -193,8 +191,7 @@ impl Relation {
         })
     }
 
-    /// How the parts of a query differ from the whole. The whole is read first, so that it did not change meanwhile if it is the same
-    /// afterwards.
+    /// How the parts of a query differ from the whole, which is read first: if it is the same afterwards, nothing changed meanwhile.
     async fn combined(self, reader: &mut Reader<'_, '_>, query: &Query) -> Judged {
         let parts = self.parts(reader, query);
         let Some((whole, parts, clause, what)) = parts else { return Ok(Vec::new()) };
@@ -214,13 +211,8 @@ impl Relation {
         if self == Self::Partition && counted != expected.len() {
             let actual = format!("{}, {counted} counted by status", quantity(expected.len(), "instance"));
             let expected = "each instance under one status".to_owned();
-            return Ok(vec![Difference {
-                clause,
-                expected,
-                actual,
-                exchanges,
-                references: Some(Vec::new()),
-            }]);
+            let references = Some(Vec::new());
+            return Ok(vec![Difference { clause, expected, actual, exchanges, references }]);
         }
         let what = format!("{}: {what}", whole.describe());
         let difference = same(clause, &what, &expected, &result)

@@ -2,7 +2,6 @@ use super::*;
 use crate::check::AcceptedResponse;
 use crate::contract::part::{PAGE, PAGE_SIZE};
 
-#[derive(Debug)]
 pub(crate) struct Page {
     /// In the order of the response.
     pub(crate) items: Vec<Instance>,
@@ -22,8 +21,7 @@ pub(crate) struct ResultSet {
 }
 
 impl Page {
-    /// Reads a successful search. The schema check reports wrong fields, so here a response that can't be read is
-    /// inconclusive.
+    /// Reads a successful search; inconclusive when that is impossible, because the schema check reports wrong fields.
     pub(crate) fn read(probe: &Probe<'_>, accepted: AcceptedResponse) -> Result<Self, Stop> {
         let search = &probe.contract().search;
         let unreadable = |what: &str| probe.inconclusive(&format!("{what}; see search.envelope.schema"));
@@ -52,8 +50,7 @@ impl ResultSet {
         self.totals.first().copied().unwrap_or_default()
     }
 
-    /// The ids of instances that another result has as well. Accounts may use the same id for different instances, which differ in
-    /// other fields.
+    /// The ids of instances that another result has as well, and not only their ids, which accounts may use for different ones.
     pub(crate) fn shared_with(&self, other: &Self) -> Vec<i64> {
         let is_shared = |(id, instance): &(&i64, &Instance)| other.instances.get(*id) == Some(*instance);
         self.instances.iter().filter(is_shared).map(|(id, _)| *id).collect()
@@ -87,10 +84,9 @@ pub(crate) async fn read_accepted(
     let request = sized(probe, request);
     // A service that accepts no search breaks no rule of this one.
     let plain = async { probe.control_once(&probe.any_search()).await };
-    match probe.accepts_or_control(clause, why, &request, plain).await? {
-        Some(first) => gather(probe, &request, first).await.map(Some),
-        None => Ok(None),
-    }
+    let first = probe.accepts_or_control(clause, why, &request, plain).await?;
+    let Some(first) = first else { return Ok(None) };
+    gather(probe, &request, first).await.map(Some)
 }
 
 /// Like [`read`], but the contract allows a rejection, which returns `None`. A server error is still a finding.
@@ -100,15 +96,11 @@ pub(crate) async fn read_unless_rejected(
     why: &str,
     request: &Request,
 ) -> Result<Option<ResultSet>, Stop> {
-    match read_if_accepted(probe, request).await? {
-        Ok(found) => Ok(Some(found)),
-        Err((exchange, class)) => {
-            if matches!(class, ResponseClass::ServerError(_)) {
-                probe.judge_rejection(clause, why, &exchange, &class).await?;
-            }
-            Ok(None)
-        }
+    let found = read_if_accepted(probe, request).await?;
+    if let Err((exchange, class @ ResponseClass::ServerError(_))) = &found {
+        probe.judge_rejection(clause, why, exchange, class).await?;
     }
+    Ok(found.ok())
 }
 
 /// Like [`read`], but returns a response that is not a success, for the caller to judge.

@@ -39,10 +39,7 @@ pub(crate) const BATCHES: [&str; 5] = [
     "IPv4 addresses with ports",
 ];
 
-/// The survey of this run, which the first caller reads.
-///
-/// # Errors
-/// Skip when none of the searched addresses has an instance.
+/// The survey of this run, which the first caller reads. The case is skipped when none of the searched addresses has an instance.
 pub(crate) async fn survey<'a>(probe: &Probe<'a>) -> Result<&'a Survey, Stop> {
     let Surveys { generations, current } = &probe.state::<State>()?.surveys;
     let generation = current.load(Ordering::Relaxed);
@@ -204,8 +201,7 @@ impl Survey {
         filters.filter(|filter| filter.has_one_spelling(&self.instances)).collect()
     }
 
-    /// The filter of one kind with the value of an instance; `None` when it has no value, or one that may be equal to another one
-    /// for the service.
+    /// The filter of one kind with the value of an instance, unless the service may take that for another value.
     pub(crate) fn filter(&self, kind: FilterKind, instance: &Instance) -> Option<Filter> {
         let order = || self.orders.iter().find(|(_, held)| held.contains(&instance.id));
         let filter = match kind.field {

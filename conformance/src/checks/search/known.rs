@@ -38,8 +38,7 @@ async fn known(probe: &Probe<'_>, (has_port, chunk): (bool, usize)) -> Result<()
     Ok(())
 }
 
-/// Some instances: for each field those with the largest value, the longest one and one of each form, which a database is most
-/// likely to change, and others from the whole file.
+/// For each field the instances with the largest, the longest and a value of each form, which databases may change, and some others.
 fn spread(all: &[KnownInstance]) -> Vec<&KnownInstance> {
     let count = all.len().min(MAX_INSTANCES * MAX_CASES);
     let names: BTreeSet<&String> = all.iter().flat_map(|instance| instance.fields.keys()).collect();
@@ -68,9 +67,8 @@ fn forms(all: &[KnownInstance], name: &str) -> Vec<usize> {
         value.to_string().chars().map(kind).collect()
     };
     let mut seen = BTreeSet::new();
-    let with_form =
-        all.iter().enumerate().filter_map(|(at, instance)| Some((at, form(instance.fields.get(name)?))));
-    with_form.filter(|(_, form)| seen.insert(form.clone())).map(|(at, _)| at).take(MAX_FORMS).collect()
+    let is_new = |at: &usize| all[*at].fields.get(name).is_some_and(|value| seen.insert(form(value)));
+    (0..all.len()).filter(is_new).take(MAX_FORMS).collect()
 }
 
 /// A number, or the text of a number in CSV.

@@ -1,5 +1,4 @@
-//! What no row says about the results of searches: bounds, `maxBatchSize`, orders, the filters of a second account, and more instances
-//! than fit on a page.
+//! What no row says about results: bounds, `maxBatchSize`, orders, a second account's filters, and more instances than fit on a page.
 
 use std::cmp::Ordering;
 

@@ -5,7 +5,6 @@ use std::sync::Arc;
 
 use minijinja::{Error, Expression, Value as Known};
 
-use super::surveyed::surveyed;
 use super::words::{self, FUNCTIONS};
 use super::*;
 use crate::checks::relation::{excluding, shown_by_all_but};
@@ -251,9 +250,7 @@ impl Searches {
         numbers.retain(|number| number.is_none_or(|number| search.pages.contains(&number)));
         let is_short = match self.relation {
             Relation::Default => numbers.iter().flatten().any(|number| *number > last),
-            Relation::Still => {
-                count < 2 && !matches!(&self.filters, Filters::Meeting(kinds) if kinds.is_empty())
-            }
+            Relation::Still => count < 2 && !query.filters.is_empty(),
             _ => false,
         };
         if is_short {

@@ -175,8 +175,7 @@ impl Account<'_> {
         Ok(times.into_iter().collect())
     }
 
-    /// Some activation times: the first, the last, the one with the most fractional digits, one at midnight, with which a range of whole
-    /// days begins or ends, and some in between.
+    /// Some activation times, from the first to the last, with the one of the most fractional digits and one at midnight, where days begin.
     pub(super) fn chosen(self) -> Result<Vec<i128>, Stop> {
         const BETWEEN: usize = 6;
         let times = self.times()?;
