@@ -82,7 +82,6 @@ pub struct Echo {
 pub struct Search {
     pub operation: Operation,
     pub ips: Input,
-    pub status: Input,
     pub page: Input,
     pub page_size: Input,
     /// What each property finds, but for the addresses.
@@ -128,7 +127,6 @@ impl Search {
             statuses: status.needs("an enum of strings", Schema::strings)?,
             operation,
             ips,
-            status,
             page,
             page_size,
             paging,

@@ -10,7 +10,7 @@ use fastrand::Rng;
 use super::draw::{draw, simpler};
 use super::{Exploration, ExplorationResult};
 use crate::check::{Probe, Stop};
-use crate::checks::relation::{CHANGED_MEANWHILE, Difference, Query, Reader, Relation, Survey, survey};
+use crate::checks::relation::{Difference, Query, Reader, Relation, report, survey};
 use crate::contract::Clause;
 use crate::lock::lock;
 use crate::wire::BudgetError;
@@ -63,7 +63,10 @@ pub(super) async fn explore(
         if broken.clause != clause && !reported.insert((relation, broken.clause)) {
             continue;
         }
-        report(probe, survey, broken, &format!("seed {seed}, step {step}")).await?;
+        // The survey is not shown: its request is larger than all of these together.
+        let references = broken.references.or(Some(Vec::new()));
+        let expected = format!("{} (seed {seed}, step {step})", broken.expected);
+        report(probe, survey, vec![Difference { expected, references, ..broken }]).await?;
     }
     Ok(())
 }
@@ -99,15 +102,4 @@ impl Explorer<'_, '_> {
         }
         Ok(broken)
     }
-}
-
-/// Reports a violated relation, unless the data has changed meanwhile.
-async fn report(probe: &Probe<'_>, survey: &Survey, broken: Difference, replay: &str) -> Result<(), Stop> {
-    // The survey is not shown: its request is larger than all of these together.
-    if survey.confirm(probe).await?.is_none() {
-        return Err(probe.inconclusive(CHANGED_MEANWHILE));
-    }
-    let expected = format!("{} ({replay})", broken.expected);
-    Difference { expected, ..broken }.report(probe, &[]);
-    Ok(())
 }

@@ -151,22 +151,14 @@ fn outline(text: &str) -> String {
 mod tests {
     use super::*;
 
-    fn response(body: &str) -> Response {
-        Response::new(200, Vec::new(), body.to_owned().into())
-    }
-
-    const TOKEN: &str = "sally_api_0123456789abcdef";
-
-    fn redactor() -> Redactor {
-        Redactor::new([crate::Secret::new("API_KEY", TOKEN)]).unwrap()
-    }
-
     #[test]
     fn no_part_of_a_token_is_left_where_a_value_is_cut() {
+        const TOKEN: &str = "sally_api_0123456789abcdef";
+        let redactor = Redactor::new([crate::Secret::new("API_KEY", TOKEN)]).unwrap();
         for offset in 150..=200 {
-            let padding = "x".repeat(offset);
-            let found = response(&format!(r#"{{"message": "{padding}{TOKEN}"}}"#));
-            let text = responses(&found, &found, &redactor());
+            let body = format!(r#"{{"message": "{}{TOKEN}"}}"#, "x".repeat(offset));
+            let found = Response::new(200, Vec::new(), body.into());
+            let text = responses(&found, &found, &redactor);
             assert!(!text.contains(&TOKEN[..8]), "{offset}: {text}");
         }
     }

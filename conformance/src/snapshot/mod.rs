@@ -67,12 +67,7 @@ async fn record_cases(session: &Session<'_>, budget: &Budget) -> Result<Recordin
 /// A shortage is a behaviour, being throttled is none.
 async fn send(session: &Session<'_>, case: &Case) -> Result<Exchange, SessionError> {
     let name = format!("record/{}", case.name);
-    let throttled =
-        |exchange: &Exchange| exchange.result.as_ref().is_ok_and(|response| response.status == 429);
-    match session.send(&name, &case.request, ThrottlingPolicy::FirstResponse).await {
-        Ok(exchange) if throttled(&exchange) => {
-            session.send(&name, &case.request, ThrottlingPolicy::WaitOut).await
-        }
-        sent => sent,
-    }
+    let sent = session.send(&name, &case.request, ThrottlingPolicy::FirstResponse).await?;
+    let is_throttled = sent.result.as_ref().is_ok_and(|response| response.status == 429);
+    Ok(if is_throttled { session.send(&name, &case.request, ThrottlingPolicy::WaitOut).await? } else { sent })
 }

@@ -84,12 +84,8 @@ fn peak_of_archive(entries: &[String]) -> (u64, u64, Report) {
 }
 
 fn entry(second: usize, total: usize, items: &str) -> String {
-    let sent = format!(r#"{{"ips":["203.0.113.7"],"status":"active","page":{}}}"#, second % 2 + 1);
-    let sent = if second.is_multiple_of(3) {
-        sent.replace("active\"", "active\",\"cityCode\":\"NYC\"")
-    } else {
-        sent
-    };
+    let (page, city) = (second % 2 + 1, if second.is_multiple_of(3) { r#","cityCode":"NYC""# } else { "" });
+    let sent = format!(r#"{{"ips":["203.0.113.7"],"status":"active"{city},"page":{page}}}"#);
     let body = envelope(items).replace("\"total\": 1", &format!("\"total\": {total}"));
     serde_json::json!({
         "startedDateTime": format!("2026-01-01T10:00:{:02}Z", second % 60),

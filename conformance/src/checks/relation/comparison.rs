@@ -11,6 +11,10 @@ pub(crate) struct Difference {
     pub(crate) references: Option<Vec<Exchange>>,
 }
 
+/// Why a comparison shows nothing.
+const CHANGED_MEANWHILE: &str = "the instances changed while they were compared; run it again, and if this recurs, see whether the \
+                                            searches themselves change them";
+
 /// Judges queries by a relation, and reports differences as findings on those clauses that the check declares: a result also shows
 /// `total` and the echo, which are the question of other checks. A check must declare the clause of a query.
 pub(crate) async fn relate(
@@ -44,16 +48,11 @@ pub(crate) async fn report(
     let Some(surveyed) = survey.confirm(probe).await? else {
         return Err(probe.inconclusive(CHANGED_MEANWHILE));
     };
-    differences.iter().for_each(|difference| difference.report(probe, &surveyed));
-    Ok(())
-}
-
-impl Difference {
-    pub(crate) fn report(&self, probe: &Probe<'_>, surveyed: &[Exchange]) {
-        let references: Vec<_> = self.references.as_deref().unwrap_or(surveyed).iter().collect();
-        let exchanges: Vec<_> = self.exchanges.iter().collect();
-        probe.finding_beside(self.clause, &self.expected, &self.actual, &exchanges, &references);
+    for Difference { clause, expected, actual, exchanges, references } in &differences {
+        let references: Vec<_> = references.as_ref().unwrap_or(&surveyed).iter().collect();
+        probe.finding_beside(*clause, expected, actual, &exchanges.iter().collect::<Vec<_>>(), &references);
     }
+    Ok(())
 }
 
 /// The result must contain exactly these instances, each once. `what` names the request.

@@ -39,10 +39,6 @@ pub(crate) use response::{counts, echo, is_of_filter, misfits};
 pub(crate) use result::{Page, ResultSet, page, read, read_accepted, read_if_accepted, read_unless_rejected};
 pub(crate) use survey::{BATCHES, Survey, Surveys, survey};
 
-/// Why a comparison shows nothing.
-pub(crate) const CHANGED_MEANWHILE: &str = "the instances changed while they were compared; run it again, and if this recurs, see whether the \
-                                            searches themselves change them";
-
 /// Ends the case as skipped: the supplied addresses lack something. `add` says what to add, such as "more addresses".
 pub(crate) fn lacks_addresses(probe: &Probe<'_>, lacks: &str, add: &str) -> Stop {
     probe.skip_lacking(lacks, add, Fact::OwnAddresses)

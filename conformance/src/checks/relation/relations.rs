@@ -226,12 +226,10 @@ async fn finds(reader: &mut Reader<'_, '_>, query: &Query) -> Judged {
     let (what, expected) = (query.describe(), query.expected(reader.survey));
     if let Some(difference) = same(query.clause(), &what, &expected, &found) {
         // What fits the items and was not surveyed may be missing from the survey, which asks without ports.
-        let has_more = {
-            let adds = found.instances.values().filter(|instance| !expected.contains(&instance.id));
-            let fits = misfits(query, &reader.survey.orders, adds.clone()).is_empty();
-            fits && adds.count() > 0 && expected.is_subset(&found.ids())
-        };
-        let is_of_ports = has_more && difference.clause == SearchMatchPort;
+        let adds = found.instances.values().filter(|instance| !expected.contains(&instance.id));
+        let has_more = adds.clone().count() > 0 && expected.is_subset(&found.ids());
+        let fits = misfits(query, &reader.survey.orders, adds).is_empty();
+        let is_of_ports = has_more && fits && difference.clause == SearchMatchPort;
         let other = if is_of_ports { without_ports(reader, query, &found).await? } else { None };
         return Ok(vec![other.unwrap_or(difference)]);
     }

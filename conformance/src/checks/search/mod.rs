@@ -87,16 +87,4 @@ impl<'a> Account<'a> {
         let lacks = || self.lacks("no suitable one of the searched addresses has an instance", "one");
         if chosen.is_empty() { Err(lacks()) } else { Ok(chosen) }
     }
-
-    fn batch(self, name: &str) -> Result<Query, Stop> {
-        let batch = self.survey.batches(self.search).iter().find(|batch| batch.name == Some(name));
-        let lacks = || self.lacks(&format!("the searched addresses have no {name}"), "more addresses");
-        batch.cloned().ok_or_else(lacks)
-    }
-
-    /// Filters of these kinds that some instance passes together.
-    fn meeting(self, kinds: &[FilterKind]) -> Result<Vec<Filter>, Stop> {
-        let lacks = "no instance at the searched addresses has values for all of these filters";
-        meeting(self.survey, kinds).ok_or_else(|| self.lacks(lacks, "more addresses"))
-    }
 }

@@ -78,10 +78,8 @@ fn filters() -> Vec<Known> {
             (None, example) => vec![example.clone().unwrap_or_default().to_string()],
         };
         let labels = [kind.phrase(), format!("the id of {}", kind.phrase())];
-        labels
-            .into_iter()
-            .zip(values)
-            .map(move |(label, value)| context! { label, parts => format!("{name}={value}") })
+        let labelled = labels.into_iter().zip(values);
+        labelled.map(move |(label, value)| context! { label, parts => format!("{name}={value}") })
     });
     filters.collect()
 }

@@ -264,7 +264,12 @@ impl Searches {
         let mut query = match self.batch {
             EVERYTHING | FULL_BATCH => survey.query(),
             SOME_INSTANCES => some_instances(survey),
-            name => account.batch(name)?,
+            name => {
+                let mut batches = survey.batches(account.search).iter();
+                let lacks =
+                    || account.lacks(&format!("the searched addresses have no {name}"), "more addresses");
+                batches.find(|batch| batch.name == Some(name)).cloned().ok_or_else(lacks)?
+            }
         };
         if self.batch == FULL_BATCH {
             query.items.extend(words::others(account.search.distinct_items, &query.items));
@@ -279,7 +284,11 @@ impl Searches {
         }
         let lacks = || self.lacks(account);
         match &self.filters {
-            Filters::Meeting(kinds) => query.filters = account.meeting(kinds)?,
+            Filters::Meeting(kinds) => {
+                let lacks = "no instance at the searched addresses has values for all of these filters";
+                let lacks = || account.lacks(lacks, "more addresses");
+                query.filters = meeting(survey, kinds).ok_or_else(lacks)?;
+            }
             Filters::Excluding(kinds) => query = excluding(survey, kinds).ok_or_else(lacks)?,
             Filters::AllBut(odd) => query = shown_by_all_but(survey, odd).ok_or_else(lacks)?,
             Filters::Widest => {
