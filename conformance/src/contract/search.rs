@@ -82,6 +82,7 @@ pub struct Echo {
 pub struct Search {
     pub operation: Operation,
     pub ips: Input,
+    pub status: Input,
     pub page: Input,
     pub page_size: Input,
     /// What each property finds, but for the addresses.
@@ -127,6 +128,7 @@ impl Search {
             statuses: status.needs("an enum of strings", Schema::strings)?,
             operation,
             ips,
+            status,
             page,
             page_size,
             paging,
