@@ -10,7 +10,7 @@ use fastrand::Rng;
 use super::draw::{draw, simpler};
 use super::{Exploration, ExplorationResult};
 use crate::check::{Probe, Stop};
-use crate::checks::relation::{CHANGED_MEANWHILE, Difference, Query, Reader, Relation, Survey, survey};
+use crate::checks::relation::{Difference, Query, Reader, Relation, report, survey};
 use crate::contract::Clause;
 use crate::lock::lock;
 use crate::wire::BudgetError;
@@ -29,7 +29,7 @@ pub(super) async fn explore(
 ) -> Result<(), Stop> {
     let Exploration { time, requests, seed } = exploration;
     let (begun, survey) = (Instant::now(), survey(probe).await?);
-    let mut explorer = Explorer { reader: Reader::new(probe, true), survey, begun, time };
+    let mut explorer = Explorer { reader: Reader::new(probe, survey, true), begun, time };
     let mut rng = Rng::with_seed(seed);
     let mut reported: BTreeSet<(Relation, Clause)> = BTreeSet::new();
     while explorer.reader.pages < requests && !explorer.is_over() && reported.len() < MAX_FINDINGS {
@@ -44,35 +44,35 @@ pub(super) async fn explore(
         let broken = match broken {
             // The limit of requests of the run ends an exploration like its own.
             Err(Stop::Budget(BudgetError::Requests(_))) => return Ok(()),
-            Err(stop) => return Err(stop),
-            Ok(None) => continue,
-            Ok(Some(broken)) => broken,
+            broken => broken?,
         };
+        let Some(broken) = broken else { continue };
         let clause = broken.clause;
         if !reported.insert((relation, clause)) {
             continue;
         }
-        let shrunk = explorer.shrink(relation, query, broken).await;
+        let shrunk = explorer.shrink(relation, &query, broken).await;
         lock(result).sent = explorer.reader.pages;
         let broken = match shrunk {
             Err(Stop::Budget(limit @ BudgetError::Requests(_))) => {
                 return Err(probe.inconclusive(&format!("{limit} before a violated relation was confirmed")));
             }
-            Err(stop) => return Err(stop),
-            Ok(shrunk) => shrunk,
+            shrunk => shrunk?,
         };
         // A simpler query may violate another clause, which may be reported already.
         if broken.clause != clause && !reported.insert((relation, broken.clause)) {
             continue;
         }
-        report(probe, survey, broken, &format!("seed {seed}, step {step}")).await?;
+        // The survey is not shown: its request is larger than all of these together.
+        let references = broken.references.or(Some(Vec::new()));
+        let expected = format!("{} (seed {seed}, step {step})", broken.expected);
+        report(probe, survey, vec![Difference { expected, references, ..broken }]).await?;
     }
     Ok(())
 }
 
 struct Explorer<'a, 'p> {
     reader: Reader<'a, 'p>,
-    survey: &'a Survey,
     begun: Instant,
     time: Duration,
 }
@@ -83,40 +83,23 @@ impl Explorer<'_, '_> {
     }
 
     async fn broken(&mut self, relation: Relation, query: &Query) -> Result<Option<Difference>, Stop> {
-        Ok(relation.judge(&mut self.reader, self.survey, query).await?.into_iter().next())
+        Ok(relation.judge(&mut self.reader, query).await?.into_iter().next())
     }
 
     async fn shrink(
         &mut self,
         relation: Relation,
-        mut query: Query,
+        query: &Query,
         mut broken: Difference,
     ) -> Result<Difference, Stop> {
-        let mut tried = 0..MAX_SIMPLER;
-        'simpler: loop {
-            for simpler in simpler(&query) {
-                // Not limited by the requests of the exploration, because a small reproduction is its purpose.
-                if self.is_over() || tried.next().is_none() {
-                    break 'simpler;
-                }
-                if let Some(still) = self.broken(relation, &simpler).await? {
-                    (query, broken) = (simpler, still);
-                    continue 'simpler;
-                }
+        let mut untried = simpler(query).into_iter();
+        for _ in 0..MAX_SIMPLER {
+            // Not limited by the requests of the exploration, because a small reproduction is its purpose.
+            let Some(query) = untried.next().filter(|_| !self.is_over()) else { break };
+            if let Some(still) = self.broken(relation, &query).await? {
+                (untried, broken) = (simpler(&query).into_iter(), still);
             }
-            break;
         }
         Ok(broken)
     }
-}
-
-/// Reports a violated relation, unless the data has changed meanwhile.
-async fn report(probe: &Probe<'_>, survey: &Survey, broken: Difference, replay: &str) -> Result<(), Stop> {
-    // The survey is not shown: its request is larger than all of these together.
-    if survey.confirm(probe).await?.is_none() {
-        return Err(probe.inconclusive(CHANGED_MEANWHILE));
-    }
-    let expected = format!("{} ({replay})", broken.expected);
-    Difference { expected, ..broken }.report(probe, &[]);
-    Ok(())
 }

@@ -5,7 +5,7 @@ mod list;
 
 use serde::Serialize;
 
-pub(crate) use integer::{LIKELY, integer_texts, json_integers};
+pub(crate) use integer::{integer_texts, json_integers};
 pub(crate) use list::{date_times, ip_endpoints, ip_ports};
 
 /// One way to write a value.
@@ -16,8 +16,7 @@ pub(crate) struct Spelling {
     /// Whether the contract allows it.
     pub(crate) is_valid: bool,
     pub(crate) reason: &'static str,
-    /// Its name in labels of cases: its text, unless that depends on a limit of the document, so that a new limit changes no
-    /// label.
+    /// Its name in labels of cases: its text, unless that depends on a limit of the document, which changes no label.
     pub(crate) name: String,
 }
 
@@ -29,13 +28,14 @@ impl Spelling {
 }
 
 /// The spellings with one reason.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Serialize)]
 pub(crate) struct Reason {
-    pub(crate) text: &'static str,
-    pub(crate) is_valid: bool,
+    text: &'static str,
+    is_valid: bool,
+    is_likely: bool,
     /// Index of the first spelling in the list.
-    pub(crate) first: usize,
-    pub(crate) spellings: Vec<String>,
+    first: usize,
+    spellings: Vec<String>,
 }
 
 /// Groups spellings by their reason, in the order of the first of each.
@@ -44,7 +44,10 @@ pub(crate) fn by_reason(spellings: Vec<Spelling>) -> Vec<Reason> {
     for (first, Spelling { text, is_valid, reason, .. }) in spellings.into_iter().enumerate() {
         match reasons.iter_mut().find(|known| known.text == reason && known.is_valid == is_valid) {
             Some(known) => known.spellings.push(text),
-            None => reasons.push(Reason { text: reason, is_valid, first, spellings: vec![text] }),
+            None => {
+                let is_likely = integer::LIKELY.contains(&reason);
+                reasons.push(Reason { text: reason, is_valid, is_likely, first, spellings: vec![text] });
+            }
         }
     }
     reasons

@@ -90,7 +90,7 @@ fn shown(check: &'static Check, observed: &ObservedExchange<'_>) -> Vec<Clause> 
 fn shows(clause: Clause, observed: &ObservedExchange<'_>) -> bool {
     let items = observed.response.at("/data/items").and_then(|items| items.as_array()).map_or(0, Vec::len);
     let sent = observed.request.body_members().unwrap_or_default();
-    let query = Query::read(&observed.contract.search, &sent);
+    let query = Query::read(&sent);
     let has_port = |item: &String| item.parse::<std::net::IpAddr>().is_err();
     let is_asked = match clause {
         Clause::SearchIntersection => !query.filters.is_empty(),

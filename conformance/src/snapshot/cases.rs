@@ -7,7 +7,6 @@ use crate::target::Target;
 use crate::wire::Request;
 
 /// One request, and what its response shows.
-#[derive(Debug)]
 pub(super) struct Case {
     /// `operation.case`, which is also the name of its file.
     pub(super) name: String,
@@ -30,7 +29,7 @@ pub(super) fn cases(contract: &Contract, target: &Target) -> Vec<Case> {
     cases.0
 }
 
-#[derive(Debug, Default)]
+#[derive(Default)]
 struct Cases(Vec<Case>);
 
 impl Cases {

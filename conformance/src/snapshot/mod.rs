@@ -44,23 +44,19 @@ async fn record_cases(session: &Session<'_>, budget: &Budget) -> Result<Recordin
     let mut gateways_left = budget.gateways;
     let mut recorded = RecordingResult { recording: Recording::default(), left_out: Vec::new() };
     for case in cases(session.contract, session.target) {
-        match gateways_left.checked_sub(case.gateways * 2) {
-            Some(left) => gateways_left = left,
-            None => {
-                recorded.left_out.push(case.name);
-                continue;
-            }
-        }
-        let sent = async { Ok((send(session, &case).await?, send(session, &case).await?)) };
-        let (first, second) = match sent.await {
-            Ok(both) => both,
-            // What takes no gateway can go on.
-            Err(SessionError::Budget(BudgetError::Gateways(_))) => {
-                recorded.left_out.push(case.name);
-                continue;
-            }
-            Err(error) => return Err(error),
+        let Some(left) = gateways_left.checked_sub(case.gateways * 2) else {
+            recorded.left_out.push(case.name);
+            continue;
         };
+        gateways_left = left;
+        let sent = async { Ok((send(session, &case).await?, send(session, &case).await?)) };
+        let sent = sent.await;
+        if let Err(SessionError::Budget(BudgetError::Gateways(_))) = sent {
+            // What takes no gateway can go on.
+            recorded.left_out.push(case.name);
+            continue;
+        }
+        let (first, second) = sent?;
         let text = behaviour(&first, &second, &session.redactor);
         let entry = Entry { subject: case.subject.to_owned(), text };
         recorded.recording.entries.insert(case.name, entry);
@@ -71,12 +67,7 @@ async fn record_cases(session: &Session<'_>, budget: &Budget) -> Result<Recordin
 /// A shortage is a behaviour, being throttled is none.
 async fn send(session: &Session<'_>, case: &Case) -> Result<Exchange, SessionError> {
     let name = format!("record/{}", case.name);
-    let throttled =
-        |exchange: &Exchange| exchange.result.as_ref().is_ok_and(|response| response.status == 429);
-    match session.send(&name, &case.request, ThrottlingPolicy::FirstResponse).await {
-        Ok(exchange) if throttled(&exchange) => {
-            session.send(&name, &case.request, ThrottlingPolicy::WaitOut).await
-        }
-        sent => sent,
-    }
+    let sent = session.send(&name, &case.request, ThrottlingPolicy::FirstResponse).await?;
+    let is_throttled = sent.result.as_ref().is_ok_and(|response| response.status == 429);
+    Ok(if is_throttled { session.send(&name, &case.request, ThrottlingPolicy::WaitOut).await? } else { sent })
 }

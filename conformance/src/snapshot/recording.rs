@@ -3,6 +3,8 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
+use similar::{ChangeTag, TextDiff};
+
 use crate::files::{self, named};
 
 /// Cases with what was seen, one file each in the format of insta's snapshots.
@@ -81,24 +83,19 @@ impl Recording {
             .filter_map(|case| {
                 let (old, new) = (self.entries.get(case), after.entries.get(case));
                 let subject = new.or(old)?.subject.clone();
-                let text = |entry: Option<&Entry>| entry.map(|entry| entry.text.clone()).unwrap_or_default();
-                let (old, new) = (text(old), text(new));
-                (old != new).then(|| Difference { case: case.clone(), subject, text: diff(&old, &new) })
+                let [old, new] = [old, new].map(|entry| entry.map_or("", |entry| &entry.text));
+                (old != new).then(|| Difference { case: case.clone(), subject, text: diff(old, new) })
             })
             .collect();
-        differences.sort_by(|a, b| (&a.subject, &a.case).cmp(&(&b.subject, &b.case)));
+        differences.sort_by(|a, b| a.subject.cmp(&b.subject));
         differences
     }
 }
 
 fn files(folder: &Path) -> io::Result<Vec<PathBuf>> {
-    let mut files = Vec::new();
-    for entry in std::fs::read_dir(folder).map_err(named(folder))? {
-        let path = entry.map_err(named(folder))?.path();
-        if path.extension().is_some_and(|ending| ending == ENDING) {
-            files.push(path);
-        }
-    }
+    let paths = || std::fs::read_dir(folder)?.map(|entry| Ok(entry?.path())).collect::<io::Result<Vec<_>>>();
+    let mut files = paths().map_err(named(folder))?;
+    files.retain(|path| path.extension().is_some_and(|ending| ending == ENDING));
     files.sort();
     Ok(files)
 }
@@ -115,15 +112,7 @@ fn read(path: &Path) -> io::Result<(String, Entry)> {
 
 fn diff(old: &str, new: &str) -> String {
     // Files may hold anything, and a difference that is not the smallest one is one as well.
-    let diff = similar::TextDiff::configure().timeout(Duration::from_secs(1)).diff_lines(old, new);
-    let mut text = String::new();
-    for change in diff.iter_all_changes() {
-        let sign = match change.tag() {
-            similar::ChangeTag::Equal => continue,
-            similar::ChangeTag::Delete => '-',
-            similar::ChangeTag::Insert => '+',
-        };
-        text.push_str(&format!("{sign} {}\n", change.value().trim_end_matches('\n')));
-    }
-    text
+    let diff = TextDiff::configure().timeout(Duration::from_secs(1)).diff_lines(old, new);
+    let changes = diff.iter_all_changes().filter(|change| change.tag() != ChangeTag::Equal);
+    changes.map(|change| format!("{} {}\n", change.tag(), change.value().trim_end_matches('\n'))).collect()
 }

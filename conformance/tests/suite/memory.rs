@@ -7,30 +7,27 @@ use sallyport_conformance::observe::{Archive, Traffic, observe};
 use sallyport_conformance::run::Glob;
 use sallyport_conformance::wire::WireOptions;
 use sallyport_conformance::{
-    Budget, Contract, Facts, Options, Outcome, Report, Secret, Selection, SilentObserver, Suite, Target,
-    Verdict,
+    Budget, Contract, Facts, Options, Outcome, Report, Secret, Selection, Target, Verdict,
 };
 
+use super::canned::judge;
 use super::rules::RuledServer;
 
 /// The most bytes that a run of some checks holds at once, on one thread.
 fn peak(body: &str) -> (u64, Report) {
     // Its memory is not counted, since it is in threads of its own.
     let server = RuledServer::start(&format!("-> 200 {body} + - + Content-Type: application/json"));
-    let url = server.url();
-    let contract = Contract::embedded().expect("contract");
     let facts = Facts { own_addresses: vec!["203.0.113.7".to_owned()], ..Facts::default() };
-    let target =
-        Target::new(&url, Secret::new("API_KEY", "a-token-of-tests"), facts, false).expect("a target");
+    let token = Secret::new("API_KEY", "a-token-of-tests");
+    let target = Target::new(&server.url(), token, facts, false).expect("a target");
     let only = ["groups.*", "search.envelope*", "search.paging*"].map(Glob::new).into();
     // As many checks at a time as there may be get a response to judge, more than once; more of them would only take time.
     let budget = Budget { requests: 24, ..Budget::default() };
     let options =
         Options { selection: Selection { only, skip: Vec::new() }, retries: 0, budget, ..Options::default() };
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().expect("a runtime");
-    let suite = Suite::new(contract, &target, options).expect("a suite");
     let mut report = None;
-    let counted = measure(|| report = Some(runtime.block_on(suite.run(&SilentObserver))));
+    let counted = measure(|| report = Some(runtime.block_on(judge(&target, options))));
     (counted.bytes_max, report.expect("it ran"))
 }
 
@@ -87,12 +84,8 @@ fn peak_of_archive(entries: &[String]) -> (u64, u64, Report) {
 }
 
 fn entry(second: usize, total: usize, items: &str) -> String {
-    let sent = format!(r#"{{"ips":["203.0.113.7"],"status":"active","page":{}}}"#, second % 2 + 1);
-    let sent = if second.is_multiple_of(3) {
-        sent.replace("active\"", "active\",\"cityCode\":\"NYC\"")
-    } else {
-        sent
-    };
+    let (page, city) = (second % 2 + 1, if second.is_multiple_of(3) { r#","cityCode":"NYC""# } else { "" });
+    let sent = format!(r#"{{"ips":["203.0.113.7"],"status":"active"{city},"page":{page}}}"#);
     let body = envelope(items).replace("\"total\": 1", &format!("\"total\": {total}"));
     serde_json::json!({
         "startedDateTime": format!("2026-01-01T10:00:{:02}Z", second % 60),

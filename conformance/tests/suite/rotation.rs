@@ -1,5 +1,4 @@
-//! A token that is rotated while a client runs, by the code of `server token rotate`. This crate has the client and the server with
-//! its administration for other tests anyway.
+//! A token that is rotated while a client runs, by the code of `server token rotate`: this crate has client and server anyway.
 
 use std::fs;
 use std::sync::Arc;

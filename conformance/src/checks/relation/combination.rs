@@ -3,7 +3,9 @@ use super::*;
 /// Every set of `size` kinds of filters, in a fixed order.
 pub(crate) fn combinations(size: usize) -> Vec<Vec<FilterKind>> {
     (0..size).fold(vec![Vec::new()], |sets, _| {
-        extended(&sets, |set| kinds().filter(|kind| set.last().is_none_or(|last| kind > last)).collect())
+        extended(&sets, |set| {
+            kinds().filter(|kind| set.last().is_none_or(|last| kind.index > last.index)).collect()
+        })
     })
 }
 
@@ -16,8 +18,7 @@ fn extended<T: Clone>(lists: &[Vec<T>], following: impl Fn(&[T]) -> Vec<T>) -> V
     lists.iter().flat_map(longer).collect()
 }
 
-/// One filter of each kind that some instance passes together, chosen so that as many of them as possible have an effect:
-/// the search finds more without them. `None` when no instance passes.
+/// One filter of each kind that some instance passes together, as many as possible of which have an effect: without it, more is found.
 pub(crate) fn meeting(survey: &Survey, kinds: &[FilterKind]) -> Option<Vec<Filter>> {
     let mut best: Option<(usize, Vec<Filter>)> = None;
     let products = kinds.iter().fold(vec![Vec::new()], |lists, kind| {
@@ -25,14 +26,14 @@ pub(crate) fn meeting(survey: &Survey, kinds: &[FilterKind]) -> Option<Vec<Filte
         extended(&lists, |_| candidates.clone())
     });
     for filters in products {
-        let found = survey.count(&filters);
+        let found = survey.admitted(&filters).len();
         if found == 0 {
             continue;
         }
         let without = |index: usize| {
             let mut rest = filters.clone();
             rest.remove(index);
-            survey.count(&rest)
+            survey.admitted(&rest).len()
         };
         let effective = (0..filters.len()).filter(|index| without(*index) > found).count();
         if effective == filters.len() {
@@ -45,8 +46,8 @@ pub(crate) fn meeting(survey: &Survey, kinds: &[FilterKind]) -> Option<Vec<Filte
     best.map(|(_, filters)| filters)
 }
 
-/// Two filters and two addresses: each filter finds something at one of the addresses, and no instance there passes both.
-pub(crate) fn excluding(survey: &Survey, kinds: &[FilterKind]) -> Option<(Vec<Filter>, [IpAddr; 2])> {
+/// Two filters at two addresses: each finds something at one of the addresses, and no instance there passes both.
+pub(crate) fn excluding(survey: &Survey, kinds: &[FilterKind]) -> Option<Query> {
     let &[first, second] = kinds else { return None };
     survey.pairs().find_map(|(one, other)| {
         let filters = vec![survey.filter(first, one)?, survey.filter(second, other)?];
@@ -54,30 +55,20 @@ pub(crate) fn excluding(survey: &Survey, kinds: &[FilterKind]) -> Option<(Vec<Fi
         let at_addresses = survey.ids_where(|instance| addresses.contains(&instance.ip));
         let is_usable =
             Filter::are_in_order(&filters) && survey.admitted(&filters).is_disjoint(&at_addresses);
-        is_usable.then_some((filters, addresses))
+        is_usable.then(|| Query::new(addresses.map(|ip| survey.spelt(ip))).filtered(filters))
     })
 }
 
-/// Filters with the values of one instance, except for one with the value of another instance, and the addresses of both: no instance
-/// passes all of them.
-pub(crate) fn shown_by_all_but(survey: &Survey, odd: FilterKind) -> Option<(Vec<Filter>, [IpAddr; 2])> {
+/// Filters with the values of one instance, but for one with that of another, at the addresses of both: no instance passes them all.
+pub(crate) fn shown_by_all_but(survey: &Survey, odd: FilterKind) -> Option<Query> {
     /// Minimum number of filters: more than other cases combine.
     const ENOUGH: usize = 5;
     survey.pairs().find_map(|(one, other)| {
-        let of = |kind| survey.filter(kind, if kind == odd { other } else { one });
+        let of = |kind| survey.filter(kind, if kind.index == odd.index { other } else { one });
         let filters: Vec<Filter> = kinds().filter_map(of).collect();
         let has_odd = of(odd).is_some_and(|filter| !filter.admits(one, &survey.orders));
         let is_usable = has_odd && filters.len() >= ENOUGH && Filter::are_in_order(&filters);
-        (is_usable && survey.admitted(&filters).is_empty()).then_some((filters, [one.ip, other.ip]))
+        let query = Query::new([one, other].map(|instance| survey.spelt(instance.ip)));
+        (is_usable && survey.admitted(&filters).is_empty()).then(|| query.filtered(filters))
     })
-}
-
-impl Survey {
-    /// Each two of some instances at different addresses.
-    pub(crate) fn pairs(&self) -> impl Iterator<Item = (&Instance, &Instance)> {
-        const MAX_INSTANCES: usize = 40;
-        let instances = || self.instances.values().take(MAX_INSTANCES);
-        let pairs = instances().flat_map(move |one| instances().map(move |other| (one, other)));
-        pairs.filter(|(one, other)| one.ip != other.ip)
-    }
 }

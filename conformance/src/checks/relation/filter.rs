@@ -1,5 +1,3 @@
-use std::cmp::Ordering;
-
 use jiff::tz::{Offset, TimeZone};
 use serde_json::Map;
 
@@ -11,7 +9,7 @@ use crate::contract::{Contract, Kind};
 pub(crate) type FilterKind = &'static SearchFilter;
 
 /// One filter of a search, with its value.
-#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Debug, Clone)]
 pub(crate) struct Filter {
     pub(crate) kind: FilterKind,
     pub(crate) value: FieldValue,
@@ -39,28 +37,9 @@ pub(crate) fn shown_kinds() -> impl Iterator<Item = FilterKind> + Clone {
     kinds().filter(|kind| kind.field.is_some())
 }
 
-pub(crate) fn kinds_of(properties: &[&str]) -> Vec<FilterKind> {
-    properties.iter().filter_map(|name| kinds().find(|kind| kind.property.name == *name)).collect()
-}
-
-impl PartialEq for SearchFilter {
-    fn eq(&self, other: &Self) -> bool {
-        self.index == other.index
-    }
-}
-
-impl Eq for SearchFilter {}
-
-impl PartialOrd for SearchFilter {
-    fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
-        Some(self.cmp(other))
-    }
-}
-
-impl Ord for SearchFilter {
-    fn cmp(&self, other: &Self) -> Ordering {
-        self.index.cmp(&other.index)
-    }
+/// The filter of a property.
+pub(crate) fn kind_of(property: &str) -> Option<FilterKind> {
+    kinds().find(|kind| kind.property.name == property)
 }
 
 impl SearchFilter {
@@ -125,20 +104,18 @@ impl SearchFilter {
         instance.field(field).map_or_else(|| format!("no {field}"), |value| format!("{field} {value}"))
     }
 
-    /// The filter with the value that an instance shows. A bound has no null, and no time finer than a nanosecond.
-    pub(crate) fn shown(&'static self, instance: &Instance) -> Option<Filter> {
-        let value = match (self.field.is_some(), instance.value(self)) {
-            (false, _) => return None,
-            (_, FieldValue::Null) if self.null.is_none() => return None,
-            (_, FieldValue::Time(_)) if !instance.is_exact => return None,
-            (_, FieldValue::List(elements)) => elements.first()?,
-            (_, value) => value,
-        };
-        Some(self.with(value.clone()))
+    /// The value that an instance shows. A bound has no null, and no time finer than a nanosecond.
+    pub(crate) fn shown(&self, instance: &Instance) -> Option<FieldValue> {
+        match instance.value(self) {
+            _ if self.field.is_none() => None,
+            FieldValue::Null if self.null.is_none() => None,
+            FieldValue::Time(_) if !instance.is_exact => None,
+            FieldValue::List(elements) => elements.first().cloned(),
+            value => Some(value.clone()),
+        }
     }
 
-    /// The value of the field of an item; none when the item lacks it or has one of another type. A time is truncated to
-    /// nanoseconds.
+    /// The value of the field of an item, in whole nanoseconds; none when the item lacks it or has one of another type.
     pub(super) fn field_of(&self, item: &Value) -> Option<FieldValue> {
         let Some(field) = &self.field else { return Some(FieldValue::Null) };
         match item.get(field)? {

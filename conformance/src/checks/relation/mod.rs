@@ -3,7 +3,6 @@
 //! The suite does not know the data of a service. It surveys the supplied addresses once, and compares other results with that
 //! survey. When something differs, it reads the survey again, so that data that changed meanwhile is not reported.
 
-mod batch;
 mod combination;
 mod comparison;
 mod filter;
@@ -32,17 +31,13 @@ use query::Items;
 
 pub(crate) use combination::{combinations, excluding, meeting, shown_by_all_but};
 pub(crate) use comparison::{Difference, relate, report};
-pub(crate) use filter::{FieldValue, Filter, FilterKind, kinds, kinds_of, shown_kinds};
+pub(crate) use filter::{FieldValue, Filter, FilterKind, kind_of, kinds, shown_kinds};
 pub(crate) use instance::{Instance, address_of, respell, without_port};
 pub(crate) use query::{Query, Writing};
 pub(crate) use relations::{Reader, Relation};
-pub(crate) use response::{counts, echo, misfits};
+pub(crate) use response::{counts, echo, is_of_filter, misfits};
 pub(crate) use result::{Page, ResultSet, page, read, read_accepted, read_if_accepted, read_unless_rejected};
-pub(crate) use survey::{Survey, Surveys, survey};
-
-/// Why a comparison shows nothing.
-pub(crate) const CHANGED_MEANWHILE: &str = "the instances changed while they were compared; run it again, and if this recurs, see whether the \
-                                            searches themselves change them";
+pub(crate) use survey::{BATCHES, Survey, Surveys, survey};
 
 /// Ends the case as skipped: the supplied addresses lack something. `add` says what to add, such as "more addresses".
 pub(crate) fn lacks_addresses(probe: &Probe<'_>, lacks: &str, add: &str) -> Stop {

@@ -2,9 +2,10 @@ use serde_json::Map;
 
 use super::*;
 use crate::checks::requests;
+use crate::contract::part::{IPS, PAGE, PAGE_SIZE};
 
 /// A search as a value: what it asks for, and how that is written.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
+#[derive(Debug, Clone, Default)]
 pub(crate) struct Query {
     /// Items of `ips`, in the spelling in which they are sent.
     pub(crate) items: Vec<String>,
@@ -48,15 +49,15 @@ impl Query {
     }
 
     /// What the body of a request asks for, as far as the contract defines it.
-    pub(crate) fn read(search: &Search, sent: &Map<String, Value>) -> Self {
-        let items = sent.get(&search.ips.name).and_then(Value::as_array).into_iter().flatten();
+    pub(crate) fn read(sent: &Map<String, Value>) -> Self {
+        let items = sent.get(IPS).and_then(Value::as_array).into_iter().flatten();
         let number = |name: &str| sent.get(name).and_then(Value::as_i64);
         Self {
             // What is no text is no address either.
             items: items.map(|item| item.as_str().map_or_else(|| item.to_string(), str::to_owned)).collect(),
             filters: kinds().filter_map(|kind| Filter::read(kind, sent)).collect(),
-            page: number(&search.page.name),
-            size: number(&search.page_size.name),
+            page: number(PAGE),
+            size: number(PAGE_SIZE),
             ..Self::default()
         }
     }
@@ -72,8 +73,7 @@ impl Query {
             items.reverse();
             filters.reverse();
         }
-        let ips = items.iter().cloned().map(Value::from).collect();
-        let mut request = requests::search(search, token, ips);
+        let mut request = requests::search(search, token, items.iter().cloned().map(Value::from).collect());
         for filter in filters {
             request = request.field(&filter.kind.property.name, filter.sent(self.offset));
         }
@@ -84,15 +84,17 @@ impl Query {
                     .fold(request, |request, kind| request.field(&kind.property.name, Value::Null));
             }
             Writing::ItemsLast | Writing::Reversed => {
-                request = request.without_field(&search.ips.name).field(&search.ips.name, items);
+                request = request.without_field(IPS).field(IPS, items);
             }
         }
-        for (property, value) in [(&search.page, self.page), (&search.page_size, self.size)] {
-            if let Some(value) = value {
-                request = request.field(&property.name, value);
-            }
-        }
-        request
+        let paging = [(PAGE, self.page), (PAGE_SIZE, self.size)].into_iter();
+        let paging = paging.filter_map(|(name, value)| Some((name, value?)));
+        paging.fold(request, |request, (name, value)| request.field(name, value))
+    }
+
+    /// The page and its size, as requested or by default.
+    pub(super) fn page_or_default(&self, search: &Search) -> (i64, i64) {
+        (self.page.unwrap_or(search.default_page), self.size.unwrap_or(search.default_page_size))
     }
 
     /// The surveyed instances that it should find on all of its pages.
@@ -116,7 +118,7 @@ impl Query {
         if self.items.iter().all(has_port) { SearchMatchPort } else { SearchMatchAnyPort }
     }
 
-    pub(crate) fn describe(&self, search: &Search) -> String {
+    pub(crate) fn describe(&self) -> String {
         const MAX: usize = 4;
         let listed = || match self.items.len().saturating_sub(MAX) {
             0 => self.items.join(" and "),
@@ -128,8 +130,8 @@ impl Query {
             filters.extend(null_kinds().map(|kind| format!("{}=null", kind.property.name)));
         }
         let found = if filters.is_empty() { items } else { format!("{} among {items}", filters.join(" & ")) };
-        let paging = [(&search.page, self.page), (&search.page_size, self.size)].into_iter();
-        let paging = paging.filter_map(|(property, value)| Some(format!(", {}={}", property.name, value?)));
+        let paging = [(PAGE, self.page), (PAGE_SIZE, self.size)].into_iter();
+        let paging = paging.filter_map(|(name, value)| Some(format!(", {name}={}", value?)));
         found + &paging.collect::<String>()
     }
 }
@@ -140,7 +142,6 @@ fn null_kinds() -> impl Iterator<Item = FilterKind> {
 }
 
 /// The addresses and ports of items; none when one of them is no address.
-#[derive(Debug)]
 pub(crate) struct Items(BTreeSet<(IpAddr, Option<i64>)>);
 
 impl Items {

@@ -1,7 +1,7 @@
 use super::*;
 use crate::check::AcceptedResponse;
+use crate::contract::part::{PAGE, PAGE_SIZE};
 
-#[derive(Debug)]
 pub(crate) struct Page {
     /// In the order of the response.
     pub(crate) items: Vec<Instance>,
@@ -21,8 +21,7 @@ pub(crate) struct ResultSet {
 }
 
 impl Page {
-    /// Reads a successful search. The schema check reports wrong fields, so here a response that can't be read is
-    /// inconclusive.
+    /// Reads a successful search; inconclusive when that is impossible, because the schema check reports wrong fields.
     pub(crate) fn read(probe: &Probe<'_>, accepted: AcceptedResponse) -> Result<Self, Stop> {
         let search = &probe.contract().search;
         let unreadable = |what: &str| probe.inconclusive(&format!("{what}; see search.envelope.schema"));
@@ -51,8 +50,7 @@ impl ResultSet {
         self.totals.first().copied().unwrap_or_default()
     }
 
-    /// The ids of instances that another result has as well. Accounts may use the same id for different instances, which differ in
-    /// other fields.
+    /// The ids of instances that another result has as well, and not only their ids, which accounts may use for different ones.
     pub(crate) fn shared_with(&self, other: &Self) -> Vec<i64> {
         let is_shared = |(id, instance): &(&i64, &Instance)| other.instances.get(*id) == Some(*instance);
         self.instances.iter().filter(is_shared).map(|(id, _)| *id).collect()
@@ -65,8 +63,7 @@ impl ResultSet {
 
 /// Reads one page; inconclusive when the search is not accepted.
 pub(crate) async fn page(probe: &Probe<'_>, request: &Request, number: i64, size: i64) -> Result<Page, Stop> {
-    let search = &probe.contract().search;
-    let asked = request.clone().field(&search.page.name, number).field(&search.page_size.name, size);
+    let asked = request.clone().field(PAGE, number).field(PAGE_SIZE, size);
     Page::read(probe, probe.control(&asked).await?)
 }
 
@@ -87,10 +84,9 @@ pub(crate) async fn read_accepted(
     let request = sized(probe, request);
     // A service that accepts no search breaks no rule of this one.
     let plain = async { probe.control_once(&probe.any_search()).await };
-    match probe.accepts_or_control(clause, why, &request, plain).await? {
-        Some(first) => gather(probe, &request, first).await.map(Some),
-        None => Ok(None),
-    }
+    let first = probe.accepts_or_control(clause, why, &request, plain).await?;
+    let Some(first) = first else { return Ok(None) };
+    gather(probe, &request, first).await.map(Some)
 }
 
 /// Like [`read`], but the contract allows a rejection, which returns `None`. A server error is still a finding.
@@ -100,15 +96,11 @@ pub(crate) async fn read_unless_rejected(
     why: &str,
     request: &Request,
 ) -> Result<Option<ResultSet>, Stop> {
-    match read_if_accepted(probe, request).await? {
-        Ok(found) => Ok(Some(found)),
-        Err((exchange, class)) => {
-            if matches!(class, ResponseClass::ServerError(_)) {
-                probe.judge_rejection(clause, why, &exchange, &class).await?;
-            }
-            Ok(None)
-        }
+    let found = read_if_accepted(probe, request).await?;
+    if let Err((exchange, class @ ResponseClass::ServerError(_))) = &found {
+        probe.judge_rejection(clause, why, exchange, class).await?;
     }
+    Ok(found.ok())
 }
 
 /// Like [`read`], but returns a response that is not a success, for the caller to judge.
@@ -130,25 +122,24 @@ pub(crate) async fn read_if_accepted(
 }
 
 fn sized(probe: &Probe<'_>, request: &Request) -> Request {
-    let search = &probe.contract().search;
-    let size = size(search, request).unwrap_or(*search.page_sizes.end());
-    request.clone().field(&search.page_size.name, size)
+    let size = size(request).unwrap_or(*probe.contract().search.page_sizes.end());
+    request.clone().field(PAGE_SIZE, size)
 }
 
-fn size(search: &Search, request: &Request) -> Option<i64> {
-    request.body_members()?.get(&search.page_size.name)?.as_i64()
+fn size(request: &Request) -> Option<i64> {
+    request.body_members()?.get(PAGE_SIZE)?.as_i64()
 }
 
 /// Reads further pages until one is empty, or is not full and `total` is reached.
 async fn gather(probe: &Probe<'_>, request: &Request, first: AcceptedResponse) -> Result<ResultSet, Stop> {
     const MAX_PAGES: i64 = 12;
-    let search = &probe.contract().search;
-    let full = size(search, request).and_then(|size| usize::try_from(size).ok()).unwrap_or(usize::MAX);
+    let first_page = *probe.contract().search.pages.start();
+    let full = size(request).and_then(|size| usize::try_from(size).ok()).unwrap_or(usize::MAX);
     let mut result = ResultSet::default();
     let mut next = Some(first);
-    for number in *search.pages.start()..*search.pages.start() + MAX_PAGES {
+    for number in first_page..first_page + MAX_PAGES {
         if !result.exchanges.is_empty() {
-            let (exchange, class) = probe.send(&request.clone().field(&search.page.name, number)).await?;
+            let (exchange, class) = probe.send(&request.clone().field(PAGE, number)).await?;
             next = accepted(&exchange, &class);
         }
         // A page past the end may be rejected.
@@ -159,12 +150,11 @@ async fn gather(probe: &Probe<'_>, request: &Request, first: AcceptedResponse) -
         result.instances.extend(items.into_iter().map(|instance| (instance.id, instance)));
         result.totals.push(total);
         result.exchanges.push(exchange);
-        let is_complete = u64::try_from(result.order.len()).unwrap_or(u64::MAX) >= total;
-        if count == 0 || (count < full && is_complete) {
+        if count == 0 || (count < full && result.order.len() as u64 >= total) {
             return Ok(result);
         }
     }
-    Err(probe.inconclusive(
-        "the result has more pages than the suite reads; list fewer addresses in SALLYPORT_OWN_ADDRESSES",
-    ))
+    let reason =
+        "the result has more pages than the suite reads; list fewer addresses in SALLYPORT_OWN_ADDRESSES";
+    Err(probe.inconclusive(reason))
 }

@@ -30,21 +30,24 @@ pub(crate) struct Surveys {
     current: AtomicUsize,
 }
 
-/// The survey of this run, which the first caller reads.
-///
-/// # Errors
-/// Skip when none of the searched addresses has an instance.
+/// The batches of [`Survey::batches`].
+pub(crate) const BATCHES: [&str; 5] = [
+    "addresses",
+    "addresses with ports",
+    "IPv6 addresses with ports",
+    "addresses with and without ports",
+    "IPv4 addresses with ports",
+];
+
+/// The survey of this run, which the first caller reads. The case is skipped when none of the searched addresses has an instance.
 pub(crate) async fn survey<'a>(probe: &Probe<'a>) -> Result<&'a Survey, Stop> {
     let Surveys { generations, current } = &probe.state::<State>()?.surveys;
     let generation = current.load(Ordering::Relaxed);
     let read = || probe.as_control(Survey::CONTROL, Survey::read(probe, generation));
     let survey = generations[generation].get_or_try_init(read).await?;
     if survey.instances.is_empty() {
-        return Err(lacks_addresses(
-            probe,
-            "none of the searched addresses has an instance",
-            "addresses of instances",
-        ));
+        let lacks = "none of the searched addresses has an instance";
+        return Err(lacks_addresses(probe, lacks, "addresses of instances"));
     }
     Ok(survey)
 }
@@ -79,11 +82,8 @@ impl Survey {
             }
         }
         if addresses.is_empty() {
-            return Err(lacks_addresses(
-                probe,
-                "no supplied address can be parsed",
-                "IPv4 or IPv6 addresses",
-            ));
+            let lacks = "no supplied address can be parsed";
+            return Err(lacks_addresses(probe, lacks, "IPv4 or IPv6 addresses"));
         }
         let request = probe.search(addresses.iter().filter_map(|ip| spellings.get(ip)).map(String::as_str));
         let instances = read(probe, &request).await?.instances;
@@ -166,10 +166,6 @@ impl Survey {
         self.ids_where(|instance| filters.iter().all(|filter| filter.admits(instance, &self.orders)))
     }
 
-    pub(crate) fn count(&self, filters: &[Filter]) -> usize {
-        self.admitted(filters).len()
-    }
-
     pub(crate) fn ids_where(&self, test: impl Fn(&Instance) -> bool) -> BTreeSet<i64> {
         self.instances.values().filter(|instance| test(instance)).map(|instance| instance.id).collect()
     }
@@ -192,7 +188,7 @@ impl Survey {
 
     /// The number of each group that an instance is in, or of what another filter by number finds, most frequent first.
     pub(crate) fn numbers(&self, property: &str) -> Vec<i64> {
-        let kind = kinds_of(&[property]).pop();
+        let kind = kind_of(property);
         self.values(|instance| match instance.value(kind?) {
             FieldValue::Number(number) => Some(*number),
             _ => None,
@@ -201,21 +197,18 @@ impl Survey {
 
     /// A filter for each value of a field, most frequent first.
     pub(crate) fn filters(&self, kind: FilterKind) -> Vec<Filter> {
-        let mut filters = self.values(|instance| kind.shown(instance));
-        filters.retain(|filter| filter.has_one_spelling(&self.instances));
-        filters
+        let filters = self.values(|instance| kind.shown(instance)).into_iter().map(|value| kind.with(value));
+        filters.filter(|filter| filter.has_one_spelling(&self.instances)).collect()
     }
 
-    /// The filter of one kind with the value of an instance; `None` when it has no value, or one that may be equal to another one
-    /// for the service.
+    /// The filter of one kind with the value of an instance, unless the service may take that for another value.
     pub(crate) fn filter(&self, kind: FilterKind, instance: &Instance) -> Option<Filter> {
-        let filter = if kind.field.is_some() {
-            kind.shown(instance)
-        } else {
-            let mut orders = self.orders.iter();
-            orders.find(|(_, held)| held.contains(&instance.id)).map(|(number, _)| kind.text(number))
+        let order = || self.orders.iter().find(|(_, held)| held.contains(&instance.id));
+        let filter = match kind.field {
+            Some(_) => kind.with(kind.shown(instance)?),
+            None => kind.text(order()?.0),
         };
-        filter.filter(|filter| filter.has_one_spelling(&self.instances))
+        Some(filter).filter(|filter| filter.has_one_spelling(&self.instances))
     }
 
     /// Filters of one kind that some instance passes. A bound excludes some instances.
@@ -223,7 +216,8 @@ impl Survey {
         let sixths = |parts: [usize; 3]| {
             let values = self.instances.values().filter_map(|instance| kind.shown(instance));
             let values: Vec<_> = values.collect::<BTreeSet<_>>().into_iter().collect();
-            parts.into_iter().filter_map(|part| values.get(values.len() * part / 6).cloned()).collect()
+            let at = |part: usize| Some(kind.with(values.get(values.len() * part / 6)?.clone()));
+            parts.into_iter().filter_map(at).collect()
         };
         let mut filters: Vec<_> = match kind.matching {
             Match::AtLeast => sixths([2, 1, 4]),
@@ -246,5 +240,49 @@ impl Survey {
             4..=6 => SignedDuration::from_micros(1),
             _ => SignedDuration::from_nanos(1),
         }
+    }
+
+    /// Every address and port at which an instance of the wanted kind was seen.
+    pub(crate) fn with_ports(&self, search: &Search, wanted: impl Fn(&Instance) -> bool) -> Vec<String> {
+        let wanted = self.instances.values().filter(|instance| wanted(instance));
+        let items: BTreeSet<String> = wanted.filter_map(|instance| self.item(search, instance)).collect();
+        items.into_iter().take(search.distinct_items).collect()
+    }
+
+    /// The batches that combinations of filters are tested with.
+    pub(crate) fn batches(&self, search: &Search) -> &[Query] {
+        self.batches.get_or_init(|| {
+            let mut ports: BTreeMap<IpAddr, BTreeSet<i64>> = BTreeMap::new();
+            for instance in self.instances.values() {
+                ports.entry(instance.ip).or_default().insert(instance.port);
+            }
+            // Leaves out one port of each address that has several: the search must not find it.
+            let is_requested = |instance: &Instance| {
+                let left_out =
+                    ports.get(&instance.ip).filter(|ports| ports.len() > 1).and_then(BTreeSet::last);
+                left_out != Some(&instance.port)
+            };
+            let of_family = |is_v6| {
+                self.with_ports(search, |instance| instance.ip.is_ipv6() == is_v6 && is_requested(instance))
+            };
+            // Every other address without port, the others with their ports.
+            let bare: BTreeSet<IpAddr> = self.addresses.iter().step_by(2).copied().collect();
+            let mut mixed = self.with_ports(search, |instance| !bare.contains(&instance.ip));
+            mixed.truncate(search.distinct_items.saturating_sub(bare.len()));
+            mixed.extend(bare.iter().map(|ip| self.spelt(*ip)));
+            let ported = self.with_ports(search, is_requested);
+            let items = [self.items(), ported, of_family(true), mixed, of_family(false)];
+            let batches = BATCHES.into_iter().zip(items);
+            let batches = batches.map(|(name, items)| Query { name: Some(name), ..Query::new(items) });
+            batches.filter(|batch| !self.found_by(&batch.items).is_empty()).collect()
+        })
+    }
+
+    /// Each two of some instances at different addresses.
+    pub(crate) fn pairs(&self) -> impl Iterator<Item = (&Instance, &Instance)> {
+        const MAX_INSTANCES: usize = 40;
+        let instances = || self.instances.values().take(MAX_INSTANCES);
+        let pairs = instances().flat_map(move |one| instances().map(move |other| (one, other)));
+        pairs.filter(|(one, other)| one.ip != other.ip)
     }
 }

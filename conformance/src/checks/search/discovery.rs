@@ -1,5 +1,4 @@
-//! Addresses of the account that the suite finds out by itself, where a service holds its instances at addresses that are reserved
-//! for documentation, tests or private networks, as sandboxes and staging environments do.
+//! Addresses of the account that the suite finds by itself, where they are reserved ones, as in sandboxes and staging environments.
 
 use std::collections::HashSet;
 use std::sync::LazyLock;
@@ -12,8 +11,7 @@ use crate::checks::rule::apart;
 /// and for private networks (RFC 1918). Of each the addresses from `.1` are asked for.
 const RESERVED_BLOCKS: [[u8; 3]; 5] = [[203, 0, 113], [198, 51, 100], [192, 0, 2], [198, 18, 0], [10, 0, 0]];
 
-/// How many addresses of a block are asked for: with those of IPv6 (`2001:db8::/32`, RFC 3849), six times this number are three
-/// searches of as many addresses as the contract allows.
+/// Addresses of each block, and of IPv6 (`2001:db8::/32`, RFC 3849): in all, three searches of as many as the contract allows.
 const OF_EACH_BLOCK: u8 = 250;
 
 /// Stands for the searches below, whose responses passive checks judge as all others.
@@ -43,9 +41,8 @@ fn candidates() -> impl Iterator<Item = IpAddr> {
 
 /// Those of the addresses that have an instance. None when the search is not accepted.
 async fn held(probe: &Probe<'_>, asked: &[String]) -> Option<Vec<String>> {
-    let size = &probe.contract().search.page_size;
-    let request =
-        probe.search(asked.iter().cloned()).field(&size.name, *probe.contract().search.page_sizes.end());
+    let largest = *probe.contract().search.page_sizes.end();
+    let request = probe.search(asked.iter().cloned()).field(PAGE_SIZE, largest);
     let (exchange, class) = probe.send_once(&request).await.ok()?;
     let response = exchange.result.as_ref().ok().filter(|_| class == ResponseClass::Accepted)?;
     let items = response.at("/data/items").and_then(Json::as_array)?;

@@ -17,12 +17,12 @@ fn cases(scope: &Scope<'_>) -> Vec<Case> {
     // Without the fact, a plan still shows cases.
     let chunks = scope.facts.known_instances.len().div_ceil(MAX_INSTANCES).clamp(1, MAX_CASES);
     let ways = [("with ports", true), ("without ports", false)];
-    let case = |((way, by), chunk): ((&'static str, bool), usize)| {
-        let label = format!("{way} {}", chunk + 1);
-        Case::for_data(label, Cost::requests(2), (by, chunk), known)
-    };
-    let each = |way| (0..chunks).map(move |chunk| (way, chunk));
-    ways.into_iter().flat_map(each).map(case).collect()
+    let cases = ways.into_iter().flat_map(|(way, has_port)| {
+        (0..chunks).map(move |chunk| {
+            Case::for_data(format!("{way} {}", chunk + 1), Cost::requests(2), (has_port, chunk), known)
+        })
+    });
+    cases.collect()
 }
 
 async fn known(probe: &Probe<'_>, (has_port, chunk): (bool, usize)) -> Result<(), Stop> {
@@ -30,19 +30,15 @@ async fn known(probe: &Probe<'_>, (has_port, chunk): (bool, usize)) -> Result<()
     let all = &probe.facts().known_instances;
     let chunk: Vec<_> = spread(all).into_iter().skip(chunk * MAX_INSTANCES).take(MAX_INSTANCES).collect();
     let items: BTreeSet<_> = chunk.iter().map(|instance| item(search, instance, has_port)).collect();
-    let items: Vec<_> = items.into_iter().take(search.distinct_items).collect();
-    let request = probe.search(items.iter().map(String::as_str));
-    let found = read(probe, &request).await?;
+    let items: BTreeSet<_> = items.into_iter().take(search.distinct_items).collect();
+    let found = read(probe, &probe.search(items.iter().map(String::as_str))).await?;
     let clause = if has_port { SearchMatchPort } else { SearchMatchAnyPort };
-    let asked: BTreeSet<_> = items.iter().collect();
-    let expected: Vec<_> =
-        chunk.into_iter().filter(|instance| asked.contains(&item(search, instance, has_port))).collect();
-    judge(probe, clause, &expected, &found);
+    let is_asked = |instance: &&KnownInstance| items.contains(&item(search, instance, has_port));
+    judge(probe, clause, &chunk.into_iter().filter(is_asked).collect::<Vec<_>>(), &found);
     Ok(())
 }
 
-/// Some instances: for each field those with the largest value, the longest one and one of each form, which a database is most
-/// likely to change, and others from the whole file.
+/// For each field the instances with the largest, the longest and a value of each form, which databases may change, and some others.
 fn spread(all: &[KnownInstance]) -> Vec<&KnownInstance> {
     let count = all.len().min(MAX_INSTANCES * MAX_CASES);
     let names: BTreeSet<&String> = all.iter().flat_map(|instance| instance.fields.keys()).collect();
@@ -71,9 +67,8 @@ fn forms(all: &[KnownInstance], name: &str) -> Vec<usize> {
         value.to_string().chars().map(kind).collect()
     };
     let mut seen = BTreeSet::new();
-    let with_form =
-        all.iter().enumerate().filter_map(|(at, instance)| Some((at, form(instance.fields.get(name)?))));
-    with_form.filter(|(_, form)| seen.insert(form.clone())).map(|(at, _)| at).take(MAX_FORMS).collect()
+    let is_new = |at: &usize| all[*at].fields.get(name).is_some_and(|value| seen.insert(form(value)));
+    (0..all.len()).filter(is_new).take(MAX_FORMS).collect()
 }
 
 /// A number, or the text of a number in CSV.
@@ -97,18 +92,11 @@ fn judge(probe: &Probe<'_>, clause: Clause, expected: &[&KnownInstance], found: 
         found.instances.values().filter(here).collect::<Vec<_>>()
     };
     let missing: Vec<_> = expected.iter().filter(|known| at(known).is_empty()).collect();
+    let variable = Fact::KnownInstances.variable();
     if let Some(first) = missing.first() {
-        let wanted = format!(
-            "{}, as supplied by {}",
-            quantity(expected.len(), "known instance"),
-            Fact::KnownInstances.variable()
-        );
-        let actual = format!(
-            "{} missing, such as {} port {}",
-            quantity(missing.len(), "instance"),
-            first.spelling,
-            first.port
-        );
+        let wanted = format!("{}, as supplied by {variable}", quantity(expected.len(), "known instance"));
+        let missing = quantity(missing.len(), "instance");
+        let actual = format!("{missing} missing, such as {} port {}", first.spelling, first.port);
         probe.finding(clause, &wanted, &actual, &found.evidence());
     }
     // For each field, the first instance that differs, and the number of those that do.
@@ -121,9 +109,8 @@ fn judge(probe: &Probe<'_>, clause: Clause, expected: &[&KnownInstance], found: 
         }
     }
     for (name, (known, (value, shown), count)) in differing_in {
-        let variable = Fact::KnownInstances.variable();
-        let expected =
-            format!("{} port {} with {name} {value}, as supplied by {variable}", known.spelling, known.port);
+        let KnownInstance { spelling, port, .. } = known;
+        let expected = format!("{spelling} port {port} with {name} {value}, as supplied by {variable}");
         let others = match count - 1 {
             0 => String::new(),
             others => format!("; {name} also differs in {}", quantity(others, "other instance")),

@@ -74,11 +74,9 @@ impl Features {
 /// Headers that naturally differ between responses or connections.
 fn is_volatile(name: &str) -> bool {
     const VOLATILE: &str = "age connection content-length date etag keep-alive retry-after server-timing set-cookie transfer-encoding via";
+    const PARTS: [&str; 6] = ["request-id", "trace", "ratelimit", "rate-limit", "time", "-ray"];
     let name = name.to_ascii_lowercase();
-    VOLATILE.split(' ').any(|volatile| volatile == name)
-        || ["request-id", "trace", "ratelimit", "rate-limit", "time", "-ray"]
-            .iter()
-            .any(|part| name.contains(part))
+    VOLATILE.split(' ').any(|volatile| volatile == name) || PARTS.iter().any(|part| name.contains(part))
 }
 
 fn stable_headers(response: &Response) -> Vec<(String, String)> {
@@ -108,19 +106,17 @@ fn without_word(text: &str, word: &str) -> String {
     while let Some(at) = rest.find(word).filter(|_| !word.is_empty()) {
         let (before, after) = (&rest[..at], &rest[at + word.len()..]);
         shown.push_str(before);
-        let is_part = ends_in_word(&shown)
-            || ends_in_word(&after.chars().take(2).collect::<Vec<_>>().iter().rev().collect::<String>());
+        let is_part = goes_on(shown.chars().rev()) || goes_on(after.chars());
         shown.push_str(if is_part { word } else { "…" });
         rest = after;
     }
     shown + rest
 }
 
-/// Whether a text ends in the middle of a word, number or address. The end of a sentence is no part of one.
-fn ends_in_word(text: &str) -> bool {
-    let mut last = text.chars().rev();
-    match last.next() {
-        Some('.' | ':' | '-' | '_') => last.next().is_some_and(char::is_alphanumeric),
+/// Whether a word, number or address goes on in the characters beside a part of it. The end of a sentence is no part of one.
+fn goes_on(mut beside: impl Iterator<Item = char>) -> bool {
+    match beside.next() {
+        Some('.' | ':' | '-' | '_') => beside.next().is_some_and(char::is_alphanumeric),
         Some(c) => c.is_alphanumeric(),
         None => false,
     }

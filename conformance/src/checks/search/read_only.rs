@@ -5,8 +5,7 @@ use crate::checks::State as RunState;
 
 pub(super) static PROGRAMS: &[Program] = &[
     first("search.read-only.first", |_| {
-        let requests = u32::try_from(4 * FirstSearches::BATCHES).unwrap_or(u32::MAX);
-        Case::single(Cost::requests(requests), first_searches)
+        Case::single(Cost::requests(4 * FirstSearches::BATCHES as u32), first_searches)
     }),
     active("search.read-only.repeat", |_| {
         let rounds: [(_, _, Rounds); 2] =
@@ -38,8 +37,7 @@ impl FirstSearches {
         let batches = own.chunks(own.len().div_ceil(Self::BATCHES).max(1));
         for (batch, status) in batches.zip(probe.contract().search.statuses.iter().cycle()) {
             let request = probe.search(batch.iter().copied());
-            // A search that changes what it shows may show the new state at once. Then one by the old status finds what does not
-            // have it, which a passive check judges.
+            // One that shows the new state at once finds what does not have the old status, which a passive check judges.
             let filtered = read(probe, &request.clone().field(STATUS, status.as_str())).await?;
             let (before, after) = (read(probe, &request).await?, read(probe, &request).await?);
             let differs = |(id, shown): (&i64, &Instance)| after.instances.get(id) != Some(shown);
@@ -99,16 +97,16 @@ const GROUPS: u32 = 4;
 /// If several groups change at their first search, the search changes them.
 fn of_each_group(account: Account<'_>) -> Result<Vec<Round>, Stop> {
     let held = account.survey.numbers(GROUP_ID).into_iter().take(GROUPS as usize);
-    let kinds = kinds_of(&[GROUP_ID]).into_iter();
-    let filters =
-        kinds.flat_map(|kind| held.clone().map(|group| (group, kind.with(FieldValue::Number(group)))));
-    let round = |(group, filter)| (Some(group), vec![account.survey.query().filtered([filter])]);
-    account.some(filters.map(round).collect())
+    let round = |group| {
+        let filter = kind_of(GROUP_ID).map(|kind| kind.with(FieldValue::Number(group)));
+        (Some(group), vec![account.survey.query().filtered(filter)])
+    };
+    account.some(held.map(round).collect())
 }
 
 fn alike(account: Account<'_>) -> Result<Vec<Round>, Stop> {
     let candidates = |kind| account.survey.candidates(kind).into_iter().take(1);
-    let kinds = kinds_of(&[STATUS, GROUP_ID, ACTIVATED_FROM]).into_iter();
+    let kinds = [STATUS, GROUP_ID, ACTIVATED_FROM].into_iter().filter_map(kind_of);
     let round = kinds.map(|kind| account.survey.query().filtered(candidates(kind))).collect();
     Ok(vec![(None, round); 2])
 }

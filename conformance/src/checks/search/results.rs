@@ -1,5 +1,4 @@
-//! What no row says about the results of searches: bounds, `maxBatchSize`, orders, the filters of a second account, and more instances
-//! than fit on a page.
+//! What no row says about results: bounds, `maxBatchSize`, orders, a second account's filters, and more instances than fit on a page.
 
 use std::cmp::Ordering;
 
@@ -13,9 +12,8 @@ pub(super) static PROGRAMS: &[Program] = &[
     }),
     active("search.max-batch-no-effect.limits", |_| Case::single(Cost::requests(8), max_batch)),
     active("search.order-number.held", |_| {
-        let case = |index: usize| {
-            Case::for_data(format!("order {}", index + 1), Cost::requests(3), index, order_held)
-        };
+        let label = |index| format!("order {}", index + 1);
+        let case = |index| Case::for_data(label(index), Cost::requests(3), index, order_held);
         (0..MAX_ORDERS).map(case).collect()
     }),
     active("search.intersection.second-account", |_| {
@@ -88,9 +86,8 @@ async fn order_held(probe: &Probe<'_>, index: usize) -> Result<(), Stop> {
     let everything = probe.search(items.iter().map(|item| item.as_str()));
     let what = format!("the addresses of order {}", order.number);
     let asked = everything.clone().field(ORDER_NO, order.number.as_str());
-    let Some(found) = read_accepted(probe, SearchOrderNumber, &what, &asked).await? else {
-        return Ok(());
-    };
+    let found = read_accepted(probe, SearchOrderNumber, &what, &asked).await?;
+    let Some(found) = found else { return Ok(()) };
     let missing: Vec<_> = items.iter().filter(|item| !holds(&found, item)).collect();
     let whole = read(probe, &everything).await?;
     let (judged, references) = (found.evidence(), whole.evidence());
@@ -101,9 +98,8 @@ async fn order_held(probe: &Probe<'_>, index: usize) -> Result<(), Stop> {
     }
     let others = found.ids().difference(&whole.ids()).count();
     if others > 0 {
-        let expected = format!(
-            "a search for {what} with `{ORDER_NO}` finds no instance that the search without it does not find"
-        );
+        let with = format!("a search for {what} with `{ORDER_NO}`");
+        let expected = format!("{with} finds no instance that the search without it does not find");
         let actual = quantity(others, "other instance");
         probe.finding_beside(SearchOrderNumber, &expected, &actual, &judged, &references);
     }
@@ -138,15 +134,12 @@ async fn of_second_account(probe: &Probe<'_>, kind: FilterKind) -> Result<(), St
 /// Searches for the maximum number of own addresses, whose instances may fill several pages of the maximum size.
 async fn overlapping(probe: &Probe<'_>) -> Result<(), Stop> {
     let search = &probe.contract().search;
-    let own = probe.own_addresses(search.distinct_items);
-    let request = probe.search(own);
+    let request = probe.search(probe.own_addresses(search.distinct_items));
     let first = read(probe, &request).await?;
     if first.exchanges.len() < 2 {
-        return Err(lacks_addresses(
-            probe,
-            "the instances of as many addresses as one search takes fit on its largest page",
-            "addresses with several instances each, or more addresses",
-        ));
+        let lacks = "the instances of as many addresses as one search takes fit on its largest page";
+        let add = "addresses with several instances each, or more addresses";
+        return Err(lacks_addresses(probe, lacks, add));
     }
     let second = read(probe, &request).await?;
     let repeated = |result: &ResultSet| result.order.len() - result.instances.len();

@@ -8,16 +8,14 @@ use super::*;
 use crate::checks::template::{unknown, value, with_shared};
 use crate::checks::token::WrongToken;
 use crate::contract::{Contract, Kind, boundaries};
-use crate::grammar::{LIKELY, by_reason, date_times, ip_endpoints, ip_ports, json_integers};
+use crate::grammar::{by_reason, date_times, ip_endpoints, ip_ports, json_integers};
 
 /// The text of the rules, whose loops over the document and over lists are written out. Blank lines stand between rules alone.
 pub(crate) fn rules() -> &'static str {
     static RULES: LazyLock<String> = LazyLock::new(|| {
-        let contract = Contract::embedded().ok();
-        let written =
-            contract.map(|contract| written(&contract.search).unwrap_or_else(|error| format!("{error:#}")));
+        let Ok(contract) = Contract::embedded() else { return String::new() };
+        let written = written(&contract.search).unwrap_or_else(|error| format!("{error:#}"));
         let mut rules = String::new();
-        let written = written.unwrap_or_default();
         for line in written.lines().filter(|line| !line.trim().is_empty() && !line.starts_with('#')) {
             let is_rule = !line.starts_with(' ') && !rules.is_empty();
             rules.push_str(&format!("{}{line}\n", if is_rule { "\n" } else { "" }));
@@ -66,8 +64,8 @@ fn written(search: &'static Search) -> Result<String, minijinja::Error> {
     words.render_str(&with_shared(include_str!("rules.txt")), known)
 }
 
-/// The filters of the document, with a value that it lists, the number for null, an order of the account, or its example. Those with
-/// fewer possible values come first. The bounds are not among them, because some of these rules are about the bounds.
+/// The filters but for bounds, with a value that the document lists, the number for null, an order of the account, or its example. Those
+/// with fewer possible values come first.
 fn filters() -> Vec<Known> {
     let mut kinds: Vec<_> = kinds().filter(|kind| !kind.is_bound()).collect();
     kinds.sort_by_key(|kind| (kind.is_free_text(), kind.null.is_some(), kind.field.is_none()));
@@ -80,16 +78,13 @@ fn filters() -> Vec<Known> {
             (None, example) => vec![example.clone().unwrap_or_default().to_string()],
         };
         let labels = [kind.phrase(), format!("the id of {}", kind.phrase())];
-        labels
-            .into_iter()
-            .zip(values)
-            .map(move |(label, value)| context! { label, parts => format!("{name}={value}") })
+        let labelled = labels.into_iter().zip(values);
+        labelled.map(move |(label, value)| context! { label, parts => format!("{name}={value}") })
     });
     filters.collect()
 }
 
-/// The boundary values of a member, but for a limit that the contract leaves open. `xtask lint` rejects a document with a limit that cites
-/// nothing.
+/// The boundary values of a member, but for a limit that cites nothing, because the contract leaves it open.
 fn limits(search: &Search, member: &str) -> Result<Vec<Known>, minijinja::Error> {
     let mut properties = search.operation.body.iter();
     let property = properties.find(|property| property.name == member);
@@ -107,7 +102,7 @@ fn limits(search: &Search, member: &str) -> Result<Vec<Known>, minijinja::Error>
 }
 
 /// Valid and malformed values by their reason: items, ports of items, times, and integers of a member as JSON.
-fn spellings(search: &Search, list: &str) -> Result<Vec<Known>, minijinja::Error> {
+fn spellings(search: &Search, list: &str) -> Result<Known, minijinja::Error> {
     let spellings = match list {
         "items" => ip_endpoints(&search.ports),
         "ports" => ip_ports(&search.ports),
@@ -115,8 +110,7 @@ fn spellings(search: &Search, list: &str) -> Result<Vec<Known>, minijinja::Error
         PAGE => json_integers(&search.pages),
         PAGE_SIZE => json_integers(&search.page_sizes),
         _ => {
-            let kind = kinds().find(|kind| kind.property.name == list);
-            let kind = kind.ok_or_else(|| unknown("list", list))?;
+            let kind = kind_of(list).ok_or_else(|| unknown("list", list))?;
             let min = kind.property.schema.minimum.unwrap_or_default();
             // Large numbers are not judged, since an unknown group may be rejected or find nothing. An empty filter is unspecified.
             let is_below =
@@ -127,11 +121,7 @@ fn spellings(search: &Search, list: &str) -> Result<Vec<Known>, minijinja::Error
             integers
         }
     };
-    let known = by_reason(spellings).into_iter().map(|reason| {
-        let is_likely = LIKELY.contains(&reason.text);
-        context! { text => reason.text, is_valid => reason.is_valid, first => reason.first, spellings => reason.spellings, is_likely }
-    });
-    Ok(known.collect())
+    Ok(value(by_reason(spellings)))
 }
 
 /// A value as JSON in ASCII, which shows every character.

@@ -5,7 +5,6 @@ use std::sync::Arc;
 
 use minijinja::{Error, Expression, Value as Known};
 
-use super::surveyed::surveyed;
 use super::words::{self, FUNCTIONS};
 use super::*;
 use crate::checks::relation::{excluding, shown_by_all_but};
@@ -102,8 +101,7 @@ pub(crate) fn case(line: &'static str) -> Option<Case> {
         finds_nothing: false,
         lacks: ("no suitable one of the searched addresses has an instance", "one"),
     };
-    let one = |name: &str| kinds().find(|kind| kind.property.name == name);
-    let all = |names: &str| names.split(" & ").map(one).collect::<Option<Vec<_>>>();
+    let all = |names: &str| names.split(" & ").map(kind_of).collect::<Option<Vec<_>>>();
     for part in parts {
         match part.split_once(' ').unwrap_or((part, "")) {
             _ if [SOME_INSTANCES, FULL_BATCH].contains(&part) => row.batch = part,
@@ -114,10 +112,10 @@ pub(crate) fn case(line: &'static str) -> Option<Case> {
             ("batch", name) => row.batch = BATCHES.into_iter().find(|batch| *batch == name)?,
             ("filter", names) => row.filters = Filters::Meeting(all(names)?),
             ("excluding", names) => row.filters = Filters::Excluding(all(names)?),
-            ("all", but) => row.filters = Filters::AllBut(one(but.strip_prefix("but ")?)?),
+            ("all", but) => row.filters = Filters::AllBut(kind_of(but.strip_prefix("but ")?)?),
             ("where", filter) => {
                 let (name, text) = filter.split_once(" = ")?;
-                row.values.push((one(name)?, Code::read(text, &OF_ONE)?));
+                row.values.push((kind_of(name)?, Code::read(text, &OF_ONE)?));
             }
             ("of", id) => row.cites = Some(Clause::from_id(id)?),
             ("needs", key) => needs.push(fact(key)?),
@@ -252,9 +250,7 @@ impl Searches {
         numbers.retain(|number| number.is_none_or(|number| search.pages.contains(&number)));
         let is_short = match self.relation {
             Relation::Default => numbers.iter().flatten().any(|number| *number > last),
-            Relation::Still => {
-                count < 2 && !matches!(&self.filters, Filters::Meeting(kinds) if kinds.is_empty())
-            }
+            Relation::Still => count < 2 && !query.filters.is_empty(),
             _ => false,
         };
         if is_short {
@@ -268,7 +264,12 @@ impl Searches {
         let mut query = match self.batch {
             EVERYTHING | FULL_BATCH => survey.query(),
             SOME_INSTANCES => some_instances(survey),
-            name => account.batch(name)?,
+            name => {
+                let mut batches = survey.batches(account.search).iter();
+                let lacks =
+                    || account.lacks(&format!("the searched addresses have no {name}"), "more addresses");
+                batches.find(|batch| batch.name == Some(name)).cloned().ok_or_else(lacks)?
+            }
         };
         if self.batch == FULL_BATCH {
             query.items.extend(words::others(account.search.distinct_items, &query.items));
@@ -281,23 +282,19 @@ impl Searches {
             query.items = items.filter(|items| !items.is_empty()).ok_or_else(|| self.lacks(account))?;
             query.name = query.name.filter(|_| self.batch != EVERYTHING);
         }
-        let at = |addresses: [IpAddr; 2]| addresses.map(|ip| survey.spelt(ip)).to_vec();
+        let lacks = || self.lacks(account);
         match &self.filters {
-            Filters::Meeting(kinds) if kinds.is_empty() => {}
-            Filters::Meeting(kinds) => query.filters = account.meeting(kinds)?,
-            Filters::Excluding(kinds) => {
-                let (filters, addresses) = excluding(survey, kinds).ok_or_else(|| self.lacks(account))?;
-                query = Query::new(at(addresses)).filtered(filters);
+            Filters::Meeting(kinds) => {
+                let lacks = "no instance at the searched addresses has values for all of these filters";
+                let lacks = || account.lacks(lacks, "more addresses");
+                query.filters = meeting(survey, kinds).ok_or_else(lacks)?;
             }
-            Filters::AllBut(odd) => {
-                let (filters, addresses) =
-                    shown_by_all_but(survey, odd).ok_or_else(|| self.lacks(account))?;
-                query = Query::new(at(addresses)).filtered(filters);
-            }
+            Filters::Excluding(kinds) => query = excluding(survey, kinds).ok_or_else(lacks)?,
+            Filters::AllBut(odd) => query = shown_by_all_but(survey, odd).ok_or_else(lacks)?,
             Filters::Widest => {
                 let filters = kinds().flat_map(|kind| survey.candidates(kind));
-                let widest = filters.max_by_key(|filter| survey.count(std::slice::from_ref(filter)));
-                query.filters.push(widest.ok_or_else(|| self.lacks(account))?);
+                let widest = filters.max_by_key(|filter| survey.admitted(std::slice::from_ref(filter)).len());
+                query.filters.push(widest.ok_or_else(lacks)?);
             }
         }
         for (kind, value) in &self.values {

@@ -14,8 +14,7 @@ use crate::contract::{Contract, Kind};
 pub(super) static FUNCTIONS: LazyLock<Environment<'static>> = LazyLock::new(|| {
     let mut words = Environment::new();
     words.add_function("near", |values: Vec<String>, label: &str| {
-        let mut lists = near("value").chain(near("one value"));
-        let near = lists.find(|near| near.label == label);
+        let near = near("value").chain(near("one value")).find(|near| near.label == label);
         let near = values.iter().filter_map(|value| Some(near?.of(value)).filter(|near| near != value));
         // An empty filter is unspecified.
         near.filter(|near| !near.is_empty()).collect::<BTreeSet<_>>().into_iter().collect::<Vec<_>>()
@@ -33,8 +32,8 @@ pub(super) static FUNCTIONS: LazyLock<Environment<'static>> = LazyLock::new(|| {
         firsts.into_iter().flat_map(pairs).collect::<Vec<_>>()
     });
     words.add_function("respelled", |items: Vec<String>| {
-        let pairs = items.into_iter().filter_map(|item| Some((respell(&item)?, item)));
-        pairs.filter(|(other, item)| other != item).map(|(other, _)| other).collect::<Vec<_>>()
+        let other = |item: String| respell(&item).filter(|other| *other != item);
+        items.into_iter().filter_map(other).collect::<Known>()
     });
     // At most so many elements, from the first to nearly the last.
     words.add_function("spread", |list: Vec<Known>, most: usize| {
@@ -66,40 +65,32 @@ impl Account<'_> {
         let Account { probe, survey, search } = self;
         let (name, is_v6) = family(word);
         let is_of = |ip: &IpAddr| is_v6.is_none_or(|is_v6| ip.is_ipv6() == is_v6);
-        let of_each = |filters: &dyn Fn(FilterKind) -> Vec<Filter>| {
-            Known::from_pairs(kinds().map(|kind| {
-                let values = filters(kind).into_iter().map(|filter| known(&filter.value));
-                (kind.property.name.as_str(), Known::from(values.collect::<Vec<_>>()))
-            }))
+        let of_each = |values: &dyn Fn(FilterKind) -> Known| {
+            Known::from_pairs(kinds().map(|kind| (kind.property.name.as_str(), values(kind))))
         };
         let held = || survey.values(|instance| Some(instance.ip).filter(is_of));
-        let ported = || {
-            survey.values(|instance| {
-                let item = survey.item(search, instance).filter(|_| is_of(&instance.ip))?;
-                Some((instance.ip, item))
-            })
-        };
+        let ported =
+            |instance: &Instance| Some((Some(instance.ip).filter(is_of)?, survey.item(search, instance)?));
         let codes = |kind: FilterKind| survey.values(|instance| kind.shown(instance));
         Ok(Some(match name {
             // The items of each batch.
-            "batches" => {
-                let batches = survey.batches(search).iter().map(|batch| Known::from(batch.items.clone()));
-                batches.collect::<Vec<_>>().into()
-            }
+            "batches" => survey.batches(search).iter().map(|batch| batch.items.clone()).collect(),
             // The values of each filter that some instance passes.
-            "candidates" => of_each(&|kind| survey.candidates(kind)),
+            "candidates" => {
+                of_each(&|kind| survey.candidates(kind).into_iter().map(|one| one.value).collect())
+            }
             "chosen" => self.chosen()?.into(),
             "day" => DAY_IN_NANOSECONDS.into(),
             // The values of other filters that this one does not have.
             "elsewhere" => of_each(&|kind| {
                 let own = codes(kind);
-                let others = kinds().filter(|other| other.is_free_text() && *other != kind).flat_map(codes);
-                let others = others.filter_map(|code| Some(kind.text(code.as_text()?)));
+                let others =
+                    kinds().filter(|other| other.is_free_text() && other.index != kind.index).flat_map(codes);
                 others.filter(|code| !own.contains(code)).collect()
             }),
             "first" => (*search.pages.start()).into(),
             // The addresses that have instances, those with the most first.
-            "held" => held().into_iter().map(|ip| survey.spelt(ip)).collect::<Vec<_>>().into(),
+            "held" => held().into_iter().map(|ip| survey.spelt(ip)).collect(),
             "instances" => survey.instances.len().into(),
             "largest" => (*search.page_sizes.end()).into(),
             "limit" => search.distinct_items.into(),
@@ -108,26 +99,19 @@ impl Account<'_> {
             // The beginning of the year of an activation, since offsets move it into another year. In a list, as there may be none.
             "new_year" => {
                 let chosen = self.chosen()?;
-                let middle = chosen.get(chosen.len() / 2).and_then(|time| new_year(*time));
-                middle.into_iter().collect::<Vec<_>>().into()
+                chosen.get(chosen.len() / 2).and_then(|time| new_year(*time)).into_iter().collect()
             }
-            "orders" => {
-                let orders = probe.facts().orders.iter().map(|order| order.number.clone());
-                orders.collect::<Vec<_>>().into()
-            }
+            "orders" => probe.facts().orders.iter().map(|order| &order.number).collect(),
             // As many of the account's addresses as one search takes.
             "own" => {
                 let own: BTreeSet<&str> = probe.own_addresses(search.distinct_items).into_iter().collect();
-                own.into_iter().map(Known::from).collect::<Vec<_>>().into()
+                own.into_iter().collect()
             }
             // The items with port that find instances, those with the most first.
-            "ported" => ported().into_iter().map(|(_, item)| item).collect::<Vec<_>>().into(),
+            "ported" => survey.values(ported).into_iter().map(|(_, item)| item).collect(),
             // An address, and the items of all of its ports. A search for these also contains the address itself.
             "ports" => {
-                let held = survey.values(|instance| {
-                    let item = survey.item(search, instance).filter(|_| is_of(&instance.ip));
-                    item.map(|_| instance.ip)
-                });
+                let held = survey.values(|instance| Some(ported(instance)?.0));
                 let ports = |ip: IpAddr| (ip, survey.with_ports(search, |instance| instance.ip == ip));
                 let mut fitting = self.some(held)?.into_iter().map(ports);
                 let skip = || probe.skip("each searched address has more ports than one search takes items");
@@ -141,7 +125,7 @@ impl Account<'_> {
                 const MAX_ADDRESSES: usize = 20;
                 let some = survey.addresses.iter().take(MAX_ADDRESSES);
                 let similar: BTreeSet<IpAddr> = some.flat_map(with_same_half).collect();
-                similar.iter().map(ToString::to_string).collect::<Vec<_>>().into()
+                similar.iter().map(ToString::to_string).collect()
             }
             "step" => survey.step().as_nanos().into(),
             // Every activation time that a bound can have, ascending.
@@ -152,18 +136,19 @@ impl Account<'_> {
             },
             // What each filter is tried with: the values that the document lists, or those of the instances.
             "values" => of_each(&|kind| {
-                let mut values = kind.listed();
                 if kind.null.is_some() {
                     // The groups of the instances and of the account, and no group.
                     let own = probe.facts().own_groups.iter().copied().take(MAX_VALUES);
                     let seen = survey.instances.values().map(|instance| instance.value(kind).clone());
                     let own = seen.chain(own.map(FieldValue::Number)).chain([FieldValue::Null]);
-                    values = own.collect::<BTreeSet<_>>().into_iter().map(|value| kind.with(value)).collect();
-                } else if values.is_empty() {
+                    return own.collect::<BTreeSet<_>>().into_iter().collect();
+                }
+                let mut values = kind.listed();
+                if values.is_empty() {
                     values = survey.filters(kind);
                     values.truncate(MAX_VALUES);
                 }
-                values
+                values.into_iter().map(|filter| filter.value).collect()
             }),
             "wrapped" => of_each(&|kind| self.wrapped(kind)),
             _ => return Ok(None),
@@ -171,14 +156,14 @@ impl Account<'_> {
     }
 
     /// Numbers that are equal to a known one only if their upper bits or their precision are lost.
-    fn wrapped(self, kind: FilterKind) -> Vec<Filter> {
+    fn wrapped(self, kind: FilterKind) -> Known {
         let held = self.survey.numbers(&kind.property.name);
         // Above 2^53, a 64-bit float stands for several integers.
         let large = held.iter().filter(|number| **number > 1 << 53).take(1);
         let neighbours = large.flat_map(|number| [number.saturating_sub(1), number.saturating_add(1)]);
         let neighbours = neighbours.filter(|other| !held.contains(other));
         let wrapped = held.iter().take(2).filter_map(|number| number.checked_add(1 << 32));
-        wrapped.chain(neighbours).map(|number| kind.with(FieldValue::Number(number))).collect()
+        wrapped.chain(neighbours).collect()
     }
 
     fn times(self) -> Result<Vec<i128>, Stop> {
@@ -190,8 +175,7 @@ impl Account<'_> {
         Ok(times.into_iter().collect())
     }
 
-    /// Some activation times: the first, the last, the one with the most fractional digits, one at midnight, with which a range of whole
-    /// days begins or ends, and some in between.
+    /// Some activation times, from the first to the last, with the one of the most fractional digits and one at midnight, where days begin.
     pub(super) fn chosen(self) -> Result<Vec<i128>, Stop> {
         const BETWEEN: usize = 6;
         let times = self.times()?;
@@ -209,11 +193,8 @@ impl Account<'_> {
         let before = |time: i128| time - time.rem_euclid(DAY_IN_NANOSECONDS);
         let times = self.times()?.into_iter().filter(|time| before(*time) != *time);
         let midnights: Vec<_> = times.map(before).collect::<BTreeSet<_>>().into_iter().collect();
-        let Some(last) = midnights.len().checked_sub(1) else {
-            return Err(self
-                .probe
-                .skip("all instances at the searched addresses were activated at midnight"));
-        };
+        let reason = "all instances at the searched addresses were activated at midnight";
+        let last = midnights.len().checked_sub(1).ok_or_else(|| self.probe.skip(reason))?;
         let some = BTreeSet::from([midnights[0], midnights[last / 2], midnights[last]]);
         Ok(some.into_iter().collect())
     }
@@ -230,8 +211,8 @@ pub(super) fn family(word: &str) -> (&str, Option<bool>) {
 
 /// The activation of an instance, in nanoseconds, if a bound can have it.
 fn activation(instance: &Instance) -> Option<i128> {
-    let bound = kinds().find(|kind| kind.is_bound())?.shown(instance)?;
-    if let FieldValue::Time(time) = bound.value { Some(time.as_nanosecond()) } else { None }
+    let shown = kinds().find(|kind| kind.is_bound())?.shown(instance)?;
+    if let FieldValue::Time(time) = shown { Some(time.as_nanosecond()) } else { None }
 }
 
 fn new_year(near: i128) -> Option<i128> {
@@ -249,12 +230,14 @@ fn with_same_half(ip: &IpAddr) -> [IpAddr; 2] {
 }
 
 /// The value of a filter in expressions, where times are nanoseconds.
-fn known(value: &FieldValue) -> Known {
-    match value {
-        FieldValue::Null | FieldValue::List(_) | FieldValue::Other(_) => ().into(),
-        FieldValue::Number(number) => (*number).into(),
-        FieldValue::Text(text) => text.as_str().into(),
-        FieldValue::Time(time) => time.as_nanosecond().into(),
+impl From<FieldValue> for Known {
+    fn from(value: FieldValue) -> Self {
+        match value {
+            FieldValue::Null | FieldValue::List(_) | FieldValue::Other(_) => ().into(),
+            FieldValue::Number(number) => number.into(),
+            FieldValue::Text(text) => text.into(),
+            FieldValue::Time(time) => time.as_nanosecond().into(),
+        }
     }
 }
 
