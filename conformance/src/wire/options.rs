@@ -148,8 +148,7 @@ impl WireOptions {
             }
             None if is_loopback(base) => builder = builder.no_proxy(),
             None => {
-                let variable = |name: &str| std::env::var(name).ok();
-                if let Some(name) = proxy::invalid_variable(base.scheme(), variable) {
+                if let Some(name) = proxy::invalid_variable(base.scheme()) {
                     return Err(invalid(&format!("`{name}`")));
                 }
             }
