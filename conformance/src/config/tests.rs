@@ -6,16 +6,6 @@ fn parse(text: &str) -> Result<Config, String> {
 }
 
 #[test]
-fn the_template_is_a_configuration_and_names_every_fact() {
-    let empty = template();
-    let config = parse(&empty).expect("a template is a good configuration");
-    assert!(config.base_url.is_none() && Fact::ALL.iter().all(|fact| !config.facts.has(*fact)));
-    for fact in Fact::ALL {
-        assert!(empty.contains(&format!("# {} = ", fact.key())), "{fact:?}");
-    }
-}
-
-#[test]
 fn each_example_of_a_fact_is_read() {
     // There are no such files.
     let with_file = [Fact::KnownInstances, Fact::Canaries];

@@ -138,61 +138,44 @@ facts! {
         "order numbers of the account with the addresses they hold",
         r#"[{ number = "SO-1", addresses = ["203.0.113.7"] }]"#;
     ForeignAddresses, foreign_addresses: Vec<String> = texts, "SALLYPORT_FOREIGN_ADDRESSES",
-        "addresses that only other accounts hold",
-        r#"["203.0.113.9"]"#;
+        "addresses that only other accounts hold", r#"["203.0.113.9"]"#;
     ForeignOrder, foreign_order: Option<String> = text, "SALLYPORT_FOREIGN_ORDER",
-        "an order number of another account",
-        r#""SO-2""#;
+        "an order number of another account", r#""SO-2""#;
     ForeignGroup, foreign_group: Option<i64> = integer, "SALLYPORT_FOREIGN_GROUP",
-        "a group id of another account",
-        "7";
+        "a group id of another account", "7";
     SharedAddress, shared_address: Option<String> = text, "SALLYPORT_SHARED_ADDRESS",
-        "an address that this account and a second one both hold",
-        r#""203.0.113.8""#;
+        "an address that this account and a second one both hold", r#""203.0.113.8""#;
     SecondToken, second_token: Option<Secret> = secret, "SALLYPORT_SECOND_API_KEY",
-        "the token of a second account",
-        TOKEN;
+        "the token of a second account", TOKEN;
     EmptyToken, empty_token: Option<Secret> = secret, "SALLYPORT_EMPTY_API_KEY",
-        "the token of an account with no groups and no instances",
-        TOKEN;
+        "the token of an account with no groups and no instances", TOKEN;
     LinkCredential, link_credential: Option<Secret> = secret, "SALLYPORT_LINK_CREDENTIAL",
-        "a legacy API Link credential",
-        TOKEN;
+        "a legacy API Link credential", TOKEN;
     RevokedToken, revoked_token: Option<Secret> = secret, "SALLYPORT_REVOKED_API_KEY",
-        "a revoked token",
-        TOKEN;
+        "a revoked token", TOKEN;
     TokenNotWhitelisted, token_not_whitelisted: Option<Secret> = secret, "SALLYPORT_NOT_WHITELISTED_API_KEY",
-        "the token of an account whose whitelist lacks this machine",
-        TOKEN;
+        "the token of an account whose whitelist lacks this machine", TOKEN;
     TokenNotVerified, token_not_verified: Option<Secret> = secret, "SALLYPORT_NOT_VERIFIED_API_KEY",
-        "the token of an account that is not real-name verified",
-        TOKEN;
+        "the token of an account that is not real-name verified", TOKEN;
     TokenNotEntitled, token_not_entitled: Option<Secret> = secret, "SALLYPORT_NOT_ENTITLED_API_KEY",
-        "the token of an account without an entitlement",
-        TOKEN;
+        "the token of an account without an entitlement", TOKEN;
     TokenPartlyEntitled, token_partly_entitled: Option<Secret> = secret, "SALLYPORT_PARTLY_ENTITLED_API_KEY",
-        "the token of an account that may extract with some protocols, not with all",
-        TOKEN;
+        "the token of an account that may extract with some protocols, not with all", TOKEN;
     PlentifulRegion, plentiful_region: Option<String> = text, "SALLYPORT_PLENTIFUL_REGION",
-        "a region with many gateways",
-        r#""USA""#;
+        "a region with many gateways", r#""USA""#;
     /// Fewer than one call may request, and at least one.
     ScarceRegion, scarce_region: Option<String> = text, "SALLYPORT_SCARCE_REGION",
-        "a region with a few gateways only",
-        r#""USA""#;
+        "a region with a few gateways only", r#""USA""#;
     EmptyRegion, empty_region: Option<String> = text, "SALLYPORT_EMPTY_REGION",
-        "a region without gateways",
-        r#""USA""#;
+        "a region without gateways", r#""USA""#;
     KnownGateways, known_gateways: Vec<GatewayPool> = gateway_pools, "SALLYPORT_KNOWN_GATEWAYS",
         "known gateways, grouped by region and protocol; a gateway is listed under each of its regions and protocols",
         r#"[{ region = "USA", protocol = "http", gateways = ["gw1.example.com:8000"] }]"#;
     EntitledProtocols, entitled_protocols: Vec<String> = texts, "SALLYPORT_ENTITLED_PROTOCOLS",
-        "the protocols that the account is entitled to",
-        r#"["http", "socks5"]"#;
+        "the protocols that the account is entitled to", r#"["http", "socks5"]"#;
     /// A listing must contain these and no others.
     OwnGroups, own_groups: Vec<i64> = integers, "SALLYPORT_OWN_GROUPS",
-        "the ids of all groups of the account",
-        "[1, 2, 3]";
+        "the ids of all groups of the account", "[1, 2, 3]";
     KnownInstances, known_instances: Vec<KnownInstance> = instances, "SALLYPORT_KNOWN_INSTANCES",
         "a CSV or JSON file with instances of the account and their fields, as its console exports them",
         r#"{ file = "instances.csv" }  # a header line with ip, port, orderNo, countryCode, …"#;
@@ -200,8 +183,7 @@ facts! {
         "other credentials that extraction must reject, each with the reason",
         r#"[{ reason = "not-whitelisted", token = { env = "NAME" }, note = "its entry is disabled" }]"#;
     EgressIp, egress_ip: Option<Ipv4Addr> = ip, "SALLYPORT_EGRESS_IP",
-        "the IPv4 address that calls from this machine come from",
-        r#""198.51.100.4""#;
+        "the IPv4 address that calls from this machine come from", r#""198.51.100.4""#;
     Canaries, canaries: Vec<Secret> = secrets, "SALLYPORT_CANARIES",
         "texts that must never appear in a response, such as proxy passwords",
         r#"{ file = "never-in-a-response.txt" }  # one on each line"#;
