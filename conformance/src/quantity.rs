@@ -39,17 +39,3 @@ pub fn time(min: u64, max: u64) -> impl Fn(&str) -> Result<Duration, String> + C
         })
     }
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn only_one_is_singular() {
-        assert_eq!([0_u64, 1, 2].map(|count| quantity(count, "check")), ["0 checks", "1 check", "2 checks"]);
-        assert_eq!(
-            ["entry", "gateway", "address"].map(|noun| quantity(2, noun)),
-            ["2 entries", "2 gateways", "2 addresses"]
-        );
-    }
-}

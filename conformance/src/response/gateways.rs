@@ -180,36 +180,11 @@ mod tests {
         }
         let invalid = extraction().query(&extract.num.name, 3).giving_nothing();
         assert_eq!(cost(contract(), &invalid), GatewayCost::UpTo(3));
+        let lost = Err(WireFailure { kind: FailureKind::Broken, detail: "it was closed".to_owned() });
+        assert_eq!(count(contract(), &invalid, &lost), GatewayCount::Counted(1));
         for other in [&groups.path, &contract().search.operation.path] {
             assert_eq!(of(other, "num=3"), GatewayCost::Nothing);
         }
-    }
-
-    #[test]
-    fn a_lost_response_counts_fully_only_if_gateways_were_due() {
-        let due = extraction().query(&contract().extract.num.name, 2);
-        let lost = || Err(WireFailure { kind: FailureKind::Broken, detail: "it was closed".to_owned() });
-        assert_eq!(count(contract(), &due, &lost()), GatewayCount::Unknown);
-        let failed = Ok(Response::new(500, Vec::new(), "{}".into()));
-        assert_eq!(count(contract(), &due, &failed), GatewayCount::Unknown);
-        let refused = Err(WireFailure { kind: FailureKind::Refused, detail: "it was refused".to_owned() });
-        assert_eq!(count(contract(), &due, &refused), GatewayCount::Counted(0));
-        assert_eq!(count(contract(), &due.giving_nothing(), &lost()), GatewayCount::Counted(1));
-    }
-
-    #[test]
-    fn a_text_is_split_at_its_separators() {
-        let extract = &contract().extract;
-        let text = |body: &str, lb: &str, sb: &str| {
-            let request = extraction().query(&extract.return_type.name, &extract.text);
-            let request = request.query(&extract.lb.name, lb).query(&extract.sb.name, sb);
-            listed(extract, &request, &Response::new(200, Vec::new(), body.to_owned().into()))
-        };
-        for separator in &extract.separators {
-            let body = ["gw2.invalid:2", "gw1.invalid:1", ""].join(&separator.text);
-            assert_eq!(text(&body, &separator.code, ""), ["gw1.invalid:1", "gw2.invalid:2"]);
-        }
-        assert_eq!(text("b--a--c", &extract.custom_separator, "--"), ["a", "b", "c"]);
     }
 
     #[test]

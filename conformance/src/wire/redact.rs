@@ -337,18 +337,6 @@ mod tests {
     }
 
     #[test]
-    fn a_secret_that_occurs_in_ordinary_words_is_rejected() {
-        for (secret, length) in [("x", 1), ("ex", 2), ("äöüäö", 5)] {
-            let error = Redactor::new([&Secret::new("API_KEY", secret)]).expect_err("too short");
-            assert_eq!(error, ShortSecret { name: "API_KEY", length });
-            assert!(!error.to_string().contains(&format!("`{secret}`")), "{error}");
-        }
-        assert!(Redactor::new([&Secret::new("API_KEY", "sixsix")]).is_ok());
-        let redactor = Redactor::new([] as [&Secret; 0]).expect("no secret");
-        assert_eq!(redactor.redact("text"), "text");
-    }
-
-    #[test]
     fn overlapping_secrets_are_hidden() {
         let secrets = [Secret::new("ONE", "abcdefgh"), Secret::new("TWO", "efghijkl")];
         let redactor = Redactor::new(&secrets).expect("long secrets");
