@@ -13,8 +13,7 @@ pub struct EnvironmentError {
 }
 
 /// Reads the facts from variables, which `get` looks up. Lists are separated by commas. An order is `NUMBER=ADDRESS+ADDRESS`,
-/// gateways are `REGION/PROTOCOL=HOST:PORT+HOST:PORT`, a rejected token is `REASON=TOKEN`, and known instances are the path of a
-/// file.
+/// gateways are `REGION/PROTOCOL=HOST:PORT+HOST:PORT`, a rejected token is `REASON=TOKEN`, known instances are a file.
 ///
 /// # Errors
 /// Names the variable and the expected format, never its value.

@@ -2,9 +2,15 @@ use std::collections::{BTreeMap, HashSet};
 use std::fmt;
 use std::net::Ipv4Addr;
 
+use schemars::JsonSchema;
+use serde::Serialize;
+
+use super::contradiction::values;
 use super::fact_form::{Entry, FactItem};
-use super::{KnownInstance, RejectedToken, Secret};
+use super::{KnownInstance, Secret, quoted};
+use crate::contract::Clause;
 use crate::document::{ConfigError, Section};
+use crate::names::names;
 
 /// The table of facts. Each entry has the name, the field with its type and the method of [`Entry`] that reads it, the
 /// environment variable, a description and an example in TOML. Everything that the suite does with a fact follows from it.
@@ -216,6 +222,79 @@ pub struct KnownGateway {
     pub host: String,
     /// Port.
     pub port: u16,
+}
+
+/// A credential that extraction must reject.
+#[derive(Debug, Clone)]
+pub struct RejectedToken {
+    /// The token, or the API Link credential.
+    pub token: Secret,
+    /// Why it is rejected.
+    pub reason: RejectionReason,
+    /// For reports; may be empty.
+    pub note: String,
+}
+
+/// Why extraction rejects a credential.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum RejectionReason {
+    /// It was revoked or has expired.
+    Revoked,
+    /// No enabled whitelist entry of its account covers this machine.
+    NotWhitelisted,
+    /// Its account is not real-name verified.
+    NotVerified,
+    /// Its account has no entitlement.
+    NotEntitled,
+}
+
+names! {
+    RejectionReason {
+        Revoked => "revoked",
+        NotWhitelisted => "not-whitelisted",
+        NotVerified => "not-verified",
+        NotEntitled => "not-entitled",
+    }
+}
+
+impl RejectionReason {
+    /// The clause that is violated if such a credential is accepted.
+    pub const fn clause(self) -> Clause {
+        match self {
+            Self::Revoked => Clause::AllTokenRequired,
+            Self::NotWhitelisted => Clause::ExtractWhitelist,
+            Self::NotVerified => Clause::ExtractRealName,
+            Self::NotEntitled => Clause::ExtractEntitlement,
+        }
+    }
+}
+
+/// A fact that the tester did not supply and a run found out by itself.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
+pub struct DiscoveredFact {
+    /// The environment variable that supplies it.
+    pub variable: &'static str,
+    /// What it is, in words.
+    pub description: &'static str,
+    /// Its value, as the configuration writes it.
+    pub value: String,
+}
+
+impl DiscoveredFact {
+    /// Every fact among these that a run can discover.
+    pub(crate) fn all(facts: &Facts) -> Vec<Self> {
+        let discovered = |fact: Fact| {
+            let values = values(facts, fact).iter().map(|text| quoted(text)).collect::<Vec<_>>().join(", ");
+            let is_region = matches!(fact, Fact::ScarceRegion | Fact::EmptyRegion);
+            facts.has(fact).then(|| Self {
+                variable: fact.variable(),
+                description: fact.description(),
+                value: if is_region { values } else { format!("[{values}]") },
+            })
+        };
+        let facts = [Fact::OwnAddresses, Fact::ScarceRegion, Fact::EmptyRegion, Fact::EntitledProtocols];
+        facts.into_iter().filter_map(discovered).collect()
+    }
 }
 
 impl KnownGateway {
