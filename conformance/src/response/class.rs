@@ -12,8 +12,7 @@ pub enum Form {
     Text,
 }
 
-/// What a response means. By the contract, a success has the operation's HTTP status and business code, and everything else is a
-/// rejection. The texts are redacted.
+/// What a response means: a success has the operation's status and code, all else is a rejection. The texts are redacted.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum ResponseClass {
     /// A success.

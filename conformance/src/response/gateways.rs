@@ -1,5 +1,4 @@
-//! Counts the gateways that a request may take and those in its response. A target that violates the contract may return some
-//! with any response, so each response is searched for gateways.
+//! Counts the gateways that a request may take and those in its response, whatever that is: a target may violate the contract.
 
 use serde_json::Value;
 
@@ -37,8 +36,7 @@ pub(crate) fn count(
         Ok(response) => response,
         Err(failure) if failure.kind.is_unhandled() => return GatewayCount::Counted(0),
         Err(WireFailure { kind: FailureKind::TooLarge, .. }) => return GatewayCount::Unbounded,
-        // If all reserved gateways counted, a service that breaks connections would use up the budget, and the run would have no
-        // verdict.
+        // All that were reserved would use up the budget of a run against a service that breaks connections.
         Err(_) if matches!(cost, GatewayCost::UpTo(_)) => return GatewayCount::Counted(1),
         Err(_) => return GatewayCount::Unknown,
     };
@@ -56,8 +54,7 @@ pub(crate) fn count(
     }
 }
 
-/// The gateways of a JSON response, sorted for comparison. Only address and port count, because other fields, such as a time to
-/// live, may change from response to response.
+/// The gateways of a JSON response, sorted for comparison: address and port alone, since a time to live, say, may change.
 pub(crate) fn entries(response: &Response) -> Option<Vec<String>> {
     let entries = response.at("/data")?.as_array()?;
     let gateway = |entry: &Value| match (entry.get("ip"), entry.get("port")) {

@@ -96,8 +96,7 @@ pub enum GatewayCount {
     Unbounded,
 }
 
-/// Gateways reserved for a request in flight. They count as taken unless [`Reservation::settle`] gives the number in the
-/// response.
+/// Gateways reserved for a request in flight, which count as taken unless [`Reservation::settle`] says otherwise.
 #[derive(Debug)]
 #[must_use]
 pub struct Reservation<'m> {

@@ -36,8 +36,7 @@ struct State {
 const MIN_INTERVAL: Duration = Duration::from_secs(10);
 const MIN_LIFETIME: Duration = Duration::from_secs(1);
 
-/// Maximum number of given tokens that are kept to hide them: a watch runs for months, and the patterns of each take memory. No run
-/// gets as many.
+/// Maximum number of given tokens that stay hidden: a watch runs for months, and the patterns of each take memory.
 const MAX_GIVEN: usize = 100;
 
 impl TokenRenewal {
