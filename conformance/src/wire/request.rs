@@ -157,22 +157,19 @@ impl Request {
         self.content_type(content_type)
     }
 
-    /// Marks a request to which a conforming service returns no gateways, because it must be rejected or its region has none. It
-    /// is sent even when all gateways of the budget are taken.
+    /// Marks a request that gets no gateways from a conforming service, so that it is sent even when the budget has none left.
     pub fn giving_nothing(mut self) -> Self {
         self.gives_nothing = true;
         self
     }
 
-    /// Marks a request that a conforming service rejects. If it is accepted, that is a finding of the check that sent it, and
-    /// nothing is concluded from its result.
+    /// Marks a request that a conforming service rejects. Accepting it is a finding, and nothing is concluded from its result.
     pub fn as_invalid(mut self) -> Self {
         self.is_invalid = true;
         self.giving_nothing()
     }
 
-    /// Marks a repetition, to which a conforming service returns the gateways of an earlier response again. They are not taken
-    /// from the budget twice.
+    /// Marks a repetition, which returns the gateways of an earlier response. The budget does not count them twice.
     pub fn giving_again(mut self, gateways: impl Into<Arc<[String]>>) -> Self {
         self.given = Some(gateways.into());
         self.giving_nothing()
@@ -216,9 +213,9 @@ impl Request {
         &self.headers
     }
 
-    /// A `User-Agent` that was set on purpose.
-    pub(super) fn own_user_agent(&self) -> Option<String> {
-        let (_, value) = self.headers.iter().find(|(name, _)| name.eq_ignore_ascii_case("User-Agent"))?;
+    /// The first value of a header.
+    pub(crate) fn header_value(&self, wanted: &str) -> Option<String> {
+        let (_, value) = self.headers.iter().find(|(name, _)| name.eq_ignore_ascii_case(wanted))?;
         Some(String::from_utf8_lossy(value).into_owned())
     }
 
