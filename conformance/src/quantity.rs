@@ -6,7 +6,6 @@ use std::str::FromStr;
 use std::time::Duration;
 
 /// A number with its noun, in the plural unless the number is one: "1 check", "0 requests", "2 entries".
-#[must_use]
 pub fn quantity<N: Display + PartialEq + TryFrom<u8>>(count: N, noun: &str) -> String {
     match noun.strip_suffix('y') {
         _ if N::try_from(1).is_ok_and(|one| count == one) => format!("{count} {noun}"),

@@ -1,5 +1,4 @@
-//! Operations, limits, schemas and clauses of the contract, read from the JSON of `sallyport-contract`. No path, limit or enum is
-//! written in this crate a second time.
+//! The contract, read from the JSON of `sallyport-contract`. This crate writes no path, limit or enum a second time.
 
 mod boundary;
 mod catalogue;
@@ -159,7 +158,8 @@ mod tests {
         fn ips(document: &mut Value) -> &mut Value {
             &mut document["components"]["schemas"]["SearchRequest"]["properties"]["ips"]
         }
-        let changes: [(fn(&mut Value), [&str; 2]); 4] = [
+        type Change = fn(&mut Value);
+        let changes: [(Change, [&str; 2]); 4] = [
             (add_property, ["x-filter", "`madeUp`"]),
             (
                 |document| groups(document)["put"] = groups(document)["get"].clone(),
