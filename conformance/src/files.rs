@@ -100,11 +100,8 @@ pub fn read(path: &Path, max: u64) -> io::Result<Vec<u8>> {
     // Opening or reading a pipe that nobody writes to takes for ever; the thread is left to it.
     std::thread::spawn(move || sender.send(File::open(path).and_then(|file| read_within(file, max))));
     receiver.recv_timeout(PIPE_TIME).unwrap_or_else(|_| {
-        let seconds = PIPE_TIME.as_secs();
-        Err(io::Error::new(
-            io::ErrorKind::TimedOut,
-            format!("expected content within {seconds} s, found none"),
-        ))
+        let late = format!("expected content within {} s, found none", PIPE_TIME.as_secs());
+        Err(io::Error::new(io::ErrorKind::TimedOut, late))
     })
 }
 

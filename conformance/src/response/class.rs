@@ -179,11 +179,8 @@ pub(crate) fn describe(response: &Response, code: Option<&Value>, redactor: &Red
     match code {
         Some(code) => {
             let words = response.at("/message").or_else(|| response.at("/msg")).and_then(Value::as_str);
-            let code = shown(&code.to_string());
-            match words {
-                Some(words) => format!("HTTP {status} with code {code}: {}", shown(words)),
-                None => format!("HTTP {status} with code {code}"),
-            }
+            let words = words.map(|words| format!(": {}", shown(words))).unwrap_or_default();
+            format!("HTTP {status} with code {}{words}", shown(&code.to_string()))
         }
         None if response.body().is_empty() => format!("HTTP {status} with an empty body"),
         None => format!("HTTP {status} without a code: {}", shown(&response.text())),

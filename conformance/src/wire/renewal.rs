@@ -79,7 +79,8 @@ impl TokenRenewal {
             // Another request got it meanwhile.
             return true;
         }
-        if lock(&self.state).was_just_asked() {
+        let interval = if lock(&self.state).is_accepted { MIN_LIFETIME } else { MIN_INTERVAL };
+        if lock(&self.state).asked.is_some_and(|asked| asked.elapsed() < interval) {
             return false;
         }
         let give = Arc::clone(&self.give);
@@ -94,13 +95,6 @@ impl TokenRenewal {
         let surplus = state.given.len().saturating_sub(MAX_GIVEN);
         state.given.drain(..surplus);
         true
-    }
-}
-
-impl State {
-    fn was_just_asked(&self) -> bool {
-        let interval = if self.is_accepted { MIN_LIFETIME } else { MIN_INTERVAL };
-        self.asked.is_some_and(|asked| asked.elapsed() < interval)
     }
 }
 
