@@ -13,33 +13,27 @@ use crate::files;
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub struct ConfigError {
     file: PathBuf,
-    line: Option<usize>,
-    /// In characters, from 1; meaningless without a line.
-    column: usize,
+    /// Line, and column in characters, both from 1.
+    place: Option<(usize, usize)>,
     message: String,
 }
 
 impl fmt::Display for ConfigError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self.line {
-            Some(line) => write!(f, "{}:{line}: {}", self.file.display(), self.message),
-            None => write!(f, "{}: {}", self.file.display(), self.message),
-        }
+        let line = self.place.map(|(line, _)| format!(":{line}")).unwrap_or_default();
+        write!(f, "{}{line}: {}", self.file.display(), self.message)
     }
 }
 
 impl ConfigError {
     pub(crate) fn of_file(file: &Path, message: impl Into<String>) -> Self {
-        Self { file: file.to_owned(), line: None, column: 0, message: message.into() }
+        Self { file: file.to_owned(), place: None, message: message.into() }
     }
 
     /// The error with file, line and column.
     pub(crate) fn with_column(&self) -> String {
-        let Self { file, line, column, message } = self;
-        match line {
-            Some(line) => format!("{}:{line}:{column}: {message}", file.display()),
-            None => self.to_string(),
-        }
+        let Some((line, column)) = self.place else { return self.to_string() };
+        format!("{}:{line}:{column}: {}", self.file.display(), self.message)
     }
 }
 
@@ -90,7 +84,7 @@ impl<'a> Document<'a> {
         let before = String::from_utf8_lossy(self.text.as_bytes().get(..offset).unwrap_or_default());
         let line = 1 + before.matches('\n').count();
         let column = 1 + before.rsplit('\n').next().unwrap_or_default().chars().count();
-        ConfigError { file: self.file.to_owned(), line: Some(line), column, message: message.into() }
+        ConfigError { file: self.file.to_owned(), place: Some((line, column)), message: message.into() }
     }
 }
 
@@ -98,8 +92,14 @@ impl<'a> Section<'a> {
     /// Reads the section with `read`, which must ask for every key.
     fn read_all<T>(self, read: impl FnOnce(&Self) -> Result<T, ConfigError>) -> Result<T, ConfigError> {
         let read = read(&self)?;
-        self.reject_unknown()?;
-        Ok(read)
+        let known = self.known.take();
+        let unknown = self.table.iter().find(|(name, _)| !known.iter().any(|key| key == name.get_ref()));
+        let Some((name, _)) = unknown else { return Ok(read) };
+        let expected = format!("expected one of {}", known.join(", "));
+        let advice = advice(name.get_ref(), known.iter().map(String::as_str), &expected);
+        let place = if self.key.is_empty() { String::new() } else { format!(" in [{}]", self.key) };
+        let message = format!("unknown key `{}`{place}; {advice}", name.get_ref());
+        Err(self.document.error(name.span().start, message))
     }
 
     pub(crate) fn get(&self, key: &str) -> Option<Item<'a>> {
@@ -133,24 +133,8 @@ impl<'a> Section<'a> {
 
     /// All entries of a table with arbitrary keys.
     pub(crate) fn entries(&self) -> Vec<(String, Item<'a>)> {
-        let entry = |(name, value): (&Spanned<_>, &'a Spanned<DeValue<'a>>)| {
-            let key: &std::borrow::Cow<'_, str> = name.get_ref();
-            (key.to_string(), Item { document: self.document, value, key: key.to_string() })
-        };
-        let entries: Vec<_> = self.table.iter().map(entry).collect();
-        self.known.borrow_mut().extend(entries.iter().map(|(key, _)| key.clone()));
-        entries
-    }
-
-    fn reject_unknown(&self) -> Result<(), ConfigError> {
-        let known = self.known.borrow();
-        let unknown = self.table.iter().find(|(name, _)| !known.iter().any(|key| key == name.get_ref()));
-        let Some((name, _)) = unknown else { return Ok(()) };
-        let expected = format!("expected one of {}", known.join(", "));
-        let advice = advice(name.get_ref(), known.iter().map(String::as_str), &expected);
-        let place = if self.key.is_empty() { String::new() } else { format!(" in [{}]", self.key) };
-        let message = format!("unknown key `{}`{place}; {advice}", name.get_ref());
-        Err(self.document.error(name.span().start, message))
+        let keys: Vec<String> = self.table.keys().map(|name| name.get_ref().to_string()).collect();
+        keys.into_iter().filter_map(|key| self.get(&key).map(|item| (key, item))).collect()
     }
 }
 

@@ -31,13 +31,11 @@ macro_rules! names {
             $visible const ALL: [Self; [$($name),+].len()] = [$(Self::$variant),+];
 
             /// The name in arguments, configurations and reports.
-            #[must_use]
             $visible const fn name(self) -> &'static str {
                 match self { $(Self::$variant => $name,)+ }
             }
 
             /// The one with that name.
-            #[must_use]
             $visible fn named(name: &str) -> Option<Self> {
                 Self::ALL.into_iter().find(|known| known.name() == name)
             }

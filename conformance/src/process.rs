@@ -5,7 +5,6 @@ use std::ffi::OsStr;
 use tokio::process::{Child, Command};
 
 /// A command without the variables `SALLYPORT_…`, among which are tokens and the database of a server. It is killed when it is dropped.
-#[must_use]
 pub fn command(program: impl AsRef<OsStr>) -> Command {
     let mut command = Command::new(program);
     for (name, _) in std::env::vars_os() {

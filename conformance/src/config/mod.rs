@@ -125,9 +125,6 @@ pub fn secret(
 
 impl Config {
     /// Reads a configuration. `variable` looks up environment variables for secrets.
-    ///
-    /// # Errors
-    /// Names the file, the line and what to do.
     pub fn read(file: &Path, variable: &dyn Fn(&str) -> Option<String>) -> Result<Self, ConfigError> {
         let text = files::read_text(file, files::MAX_BYTES)
             .map_err(|error| ConfigError::of_file(file, format!("cannot be read: {error}")))?;
@@ -135,9 +132,6 @@ impl Config {
     }
 
     /// Parses the text of a configuration. `file` names it in errors, and paths are relative to its folder.
-    ///
-    /// # Errors
-    /// As for [`Config::read`].
     pub fn parse(
         file: &Path,
         text: &str,
@@ -169,7 +163,6 @@ impl Config {
 
 impl Ceilings {
     /// The budget with these limits in place of its own.
-    #[must_use]
     pub fn over(&self, budget: Budget) -> Budget {
         Budget {
             requests: self.requests.unwrap_or(budget.requests),
@@ -184,7 +177,6 @@ impl Ceilings {
 
 impl Connection {
     /// These values, or else those of `under`.
-    #[must_use]
     pub fn over(self, under: Self) -> Self {
         // A key belongs to the certificate beside it.
         let identity = if self.client_certificate.is_some() { &self } else { &under };
@@ -332,4 +324,18 @@ pub fn template() -> String {
 }
 
 #[cfg(test)]
-mod tests;
+mod tests {
+    use super::*;
+
+    #[test]
+    fn each_example_of_a_fact_is_read() {
+        // There are no such files.
+        let with_file = [Fact::KnownInstances, Fact::Canaries];
+        for fact in Fact::ALL.into_iter().filter(|fact| !with_file.contains(fact)) {
+            let text = format!("[facts]\n{} = {}", fact.key(), fact.example().replace("NAME", "HELD"));
+            let variable = |name: &str| (name == "HELD").then(|| "hunter2".to_owned());
+            let config = Config::parse(Path::new("c.toml"), &text, &variable).expect(&text);
+            assert!(config.facts.has(fact), "{text}");
+        }
+    }
+}

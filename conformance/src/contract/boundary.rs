@@ -17,8 +17,7 @@ pub struct Boundary {
 
 /// The values at, just inside and just outside the constraints of a schema, and those of another type.
 ///
-/// Unspecified behaviour is left out: a whole number written as a fraction, null, an empty text, another letter case, a number
-/// sent as a string.
+/// Left out is what is unspecified: whole numbers as fractions, null, empty texts, another letter case, numbers as strings.
 pub fn boundaries(schema: &Schema) -> Vec<Boundary> {
     let mut cases = Vec::new();
     let add = &mut |value, allowed, keyword, reason| {

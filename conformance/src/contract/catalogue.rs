@@ -44,8 +44,7 @@ pub struct UnspecifiedEntry {
 }
 
 impl ClauseEntry {
-    /// The sentences from which a finding is inferred, if the contract does not state the clause. `of_null` is set for a finding
-    /// about null.
+    /// The sentences from which a finding, perhaps about null, is inferred, if the contract does not state the clause.
     pub fn inferred_from(&self, of_null: bool) -> Option<&str> {
         self.inferred.as_deref().or_else(|| self.inferred_null.as_deref().filter(|_| of_null))
     }

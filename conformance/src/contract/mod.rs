@@ -1,5 +1,4 @@
-//! Operations, limits, schemas and clauses of the contract, read from the JSON of `sallyport-contract`. No path, limit or enum is
-//! written in this crate a second time.
+//! The contract, read from the JSON of `sallyport-contract`. This crate writes no path, limit or enum a second time.
 
 mod boundary;
 mod catalogue;
@@ -123,53 +122,55 @@ mod tests {
 
     use super::*;
 
-    /// The embedded contract with a changed value below the paths of the document.
-    fn changed(pointer: &str, change: impl FnOnce(&mut Value)) -> Result<Contract, ContractError> {
+    /// The embedded contract with a changed document.
+    fn changed(change: impl FnOnce(&mut Value)) -> Result<Contract, ContractError> {
         let mut file: Value = serde_json::from_str(sallyport_contract::JSON).expect("JSON");
-        change(file.pointer_mut(&format!("/document/paths/{pointer}")).expect("a value"));
+        change(&mut file["document"]);
         Contract::from_json(&file.to_string())
     }
 
-    #[test]
-    fn limits_follow_the_document() {
-        let pointer = "~1openapi~1v1~1proxy~1extract/get/parameters/0/schema/maximum";
-        let contract = changed(pointer, |maximum| *maximum = 50.into()).expect("a valid contract");
-        assert_eq!(contract.extract.num_range, 1..=50);
-    }
-
-    #[test]
-    fn operations_that_share_the_clauses_of_one_are_an_error() {
-        let error = changed("~1openapi~1v1~1static~1groups", |path| path["put"] = path["get"].clone());
-        let error = error.expect_err("two are of groups").to_string();
-        assert!(error.contains("two operations") && error.contains("`groups`"), "{error}");
-    }
-
-    #[test]
-    fn an_unknown_clause_is_an_error() {
-        let read = |id| serde_json::from_value::<Citations>(json!(id)).map(drop);
-        assert!(read("groups.nice").expect_err("nobody knows it").to_string().contains("`groups.nice`"));
-        assert!(read("groups.order").is_ok());
-    }
-
-    #[test]
-    fn a_filter_follows_the_document_and_one_without_a_meaning_is_an_error() {
-        let mut file: Value = serde_json::from_str(sallyport_contract::JSON).expect("JSON");
-        let properties = &mut file["document"]["components"]["schemas"]["SearchRequest"]["properties"];
+    fn add_property(document: &mut Value) {
+        let properties = &mut document["components"]["schemas"]["SearchRequest"]["properties"];
         properties["madeUp"] = json!({"type": "integer", "x-clause": "search.city"});
-        let error = Contract::from_json(&file.to_string()).expect_err("nothing says what madeUp finds");
-        assert!(error.to_string().contains("x-filter") && error.to_string().contains("`madeUp`"), "{error}");
-        let search = &mut file["document"]["paths"]["/openapi/v1/static/instances/search"]["post"];
-        search["x-filter"]["madeUp"] = json!({"match": "equal", "field": "ispType"});
-        let search = Contract::from_json(&file.to_string()).expect("a valid contract").search;
+    }
+
+    #[test]
+    fn limits_and_filters_follow_the_document() {
+        let contract = changed(|document| {
+            add_property(document);
+            let paths = &mut document["paths"];
+            let search = &mut paths["/openapi/v1/static/instances/search"]["post"];
+            search["x-filter"]["madeUp"] = json!({"match": "equal", "field": "ispType"});
+            paths["/openapi/v1/proxy/extract"]["get"]["parameters"][0]["schema"]["maximum"] = 50.into();
+        });
+        let Contract { extract, search, .. } = contract.expect("a valid contract");
+        assert_eq!(extract.num_range, 1..=50);
         let filter = search.filters.last().expect("a filter");
         assert_eq!((filter.property.name.as_str(), filter.field.as_deref()), ("madeUp", Some("ispType")));
         assert_eq!((filter.matching, filter.clause), (Match::Equal, Clause::SearchCity));
     }
 
     #[test]
-    fn a_missing_limit_is_named_by_its_pointer() {
-        let text = sallyport_contract::JSON.replace("\"x-max-distinct\"", "\"x-max-distant\"");
-        let error = Contract::from_json(&text).expect_err("no distinct limit");
-        assert!(error.to_string().contains("x-max-distinct"), "{error}");
+    fn what_the_suite_cannot_use_is_an_error() {
+        fn groups(document: &mut Value) -> &mut Value {
+            &mut document["paths"]["/openapi/v1/static/groups"]
+        }
+        fn ips(document: &mut Value) -> &mut Value {
+            &mut document["components"]["schemas"]["SearchRequest"]["properties"]["ips"]
+        }
+        type Change = fn(&mut Value);
+        let changes: [(Change, [&str; 2]); 4] = [
+            (add_property, ["x-filter", "`madeUp`"]),
+            (
+                |document| groups(document)["put"] = groups(document)["get"].clone(),
+                ["two operations", "`groups`"],
+            ),
+            (|document| ips(document)["x-clause"] = "groups.nice".into(), ["x-clause", "`groups.nice`"]),
+            (|document| ips(document)["x-max-distinct"] = Value::Null, ["x-max-distinct", "null"]),
+        ];
+        for (change, words) in changes {
+            let error = changed(change).expect_err(words[0]).to_string();
+            assert!(words.iter().all(|word| error.contains(word)), "{error}");
+        }
     }
 }

@@ -110,10 +110,11 @@ impl Search {
         part::FILTERS.into_iter().try_for_each(|name| take(name).map(drop))?;
         let (page, page_size) = (take(&paging.number)?, take(&paging.size)?);
         let (ips, status) = (take(part::IPS)?, take(part::STATUS)?);
-        let instance = instance(&node, &paging)?;
-        let items = node
-            .get("/requestBody/content/application~1json/schema/properties")?
-            .get(&format!("/{}", ips.name))?;
+        let response = node.get("/responses/200/content/application~1json/schema")?;
+        let items = paging.items.replace('/', "/properties/");
+        let instance = response.get(&format!("{items}/items/properties"))?;
+        let items =
+            node.get(&format!("/requestBody/content/application~1json/schema/properties/{}", ips.name))?;
         let default = |schema: &Schema| schema.default.as_ref()?.as_i64();
         Ok(Self {
             filters: filters(&node, &operation.body, &paging, &instance)?,
@@ -182,14 +183,6 @@ fn filters(
         });
     }
     Ok(filters)
-}
-
-/// The fields of an instance.
-fn instance<'a>(operation: &Node<'a>, paging: &Paging) -> Result<Node<'a>, ContractError> {
-    let items = paging.items.replace('/', "/properties/");
-    operation
-        .get("/responses/200/content/application~1json/schema")?
-        .get(&format!("{items}/items/properties"))
 }
 
 /// A pointer of JSON for a path such as `data.items`.

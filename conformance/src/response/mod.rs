@@ -1,5 +1,4 @@
-//! What a response means by the contract: whether it is a success, what it says about the request, and how many gateways it
-//! contains.
+//! What a response means by the contract, what it says about the request, and how many gateways it contains.
 
 mod class;
 pub(crate) mod gateways;
@@ -12,8 +11,7 @@ pub(crate) use region::RegionSupply;
 use crate::contract::{Contract, OperationId};
 use crate::wire::{Request, Response};
 
-/// Whether a rejection says that it is about the caller: by its status, or by a code made from one, which services use that reject
-/// with the status of a success.
+/// Whether a rejection is about the caller, by its status, or by a code made from one under the status of a success.
 pub(crate) fn is_about_caller(response: &Response) -> bool {
     const STATUSES: [u16; 2] = [401, 403];
     let code = response.at("/code").map(ToString::to_string).unwrap_or_default();
@@ -21,8 +19,7 @@ pub(crate) fn is_about_caller(response: &Response) -> bool {
     STATUSES.contains(&response.status) || response.status == 200 && STATUSES.into_iter().any(of_status)
 }
 
-/// The operation of a request by method and path, or else by path alone, since checks also send methods that a path does not
-/// have. None for an unknown path.
+/// The operation of a request by method and path, or by path alone, since checks also send methods that a path lacks.
 pub(crate) fn operation_of(contract: &Contract, request: &Request) -> Option<OperationId> {
     let on_path = || contract.operations().filter(|operation| operation.path == request.path());
     let by_method = on_path().find(|operation| operation.method == request.method_name());
@@ -33,8 +30,6 @@ pub(crate) fn operation_of(contract: &Contract, request: &Request) -> Option<Ope
 pub(crate) fn request_ids(contract: &Contract, request: &Request) -> Vec<String> {
     let extract = &contract.extract;
     let in_query = request.query_value(&extract.request_id.name).map(str::to_owned);
-    let header =
-        request.headers().iter().find(|(name, _)| name.eq_ignore_ascii_case(&extract.request_id_header.name));
-    let in_header = header.map(|(_, value)| String::from_utf8_lossy(value).into_owned());
+    let in_header = request.header_value(&extract.request_id_header.name);
     in_query.into_iter().chain(in_header).collect()
 }

@@ -5,8 +5,7 @@ use crate::contract::Contract;
 use crate::target::{Fact, Facts};
 use crate::wire::{Exchange, GatewayCount, Request};
 
-/// Whether a run has seen gateways of the supplied plentiful region. Most extractions request it, so a wrong one would look like
-/// a service that is busy or rejects everything.
+/// Whether a run has seen gateways of the plentiful region. With a wrong one a service would look busy or reject everything.
 #[derive(Debug, Default)]
 pub(crate) struct RegionSupply(AtomicBool);
 

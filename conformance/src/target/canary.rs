@@ -1,11 +1,9 @@
 use aho_corasick::{AhoCorasick, BuildError};
 
-use super::Secret;
-use crate::wire::base64_forms;
+use crate::wire::{Secret, base64_forms};
 
-/// Searches responses for texts that must never appear in one, plain and in base64 as in authentication headers. One search finds
-/// all of them, because every response of a run is searched. Each has the minimum length of a secret, so that its base64 does not occur
-/// by coincidence.
+/// Searches each response at once for all texts that must never appear in one, plain and in base64 as in authentication headers.
+/// Each has the minimum length of a secret, so that its base64 does not occur by coincidence.
 #[derive(Debug, Default)]
 pub struct Canaries(Option<AhoCorasick>);
 

@@ -1,5 +1,4 @@
-//! Finds facts that contradict each other before anything is sent, because a check that relies on a wrong fact reports findings
-//! on a conforming service.
+//! Finds facts that contradict each other, because checks that rely on a wrong one report findings on a conforming service.
 
 use std::collections::BTreeSet;
 use std::net::{IpAddr, SocketAddr};
@@ -138,8 +137,7 @@ fn typing_errors(facts: &Facts) -> Vec<String> {
     wrong
 }
 
-/// The address of an item of `ips`. This only finds typing errors, and the port 0 that instances may have and items must not; the
-/// checks parse items by the contract.
+/// The address of an item of `ips`, for typing errors and the port 0 of instances alone; checks parse items by the contract.
 fn host(text: &str) -> Option<IpAddr> {
     let text = text.trim();
     let bare = text.strip_prefix('[').and_then(|text| text.strip_suffix(']')).unwrap_or(text);
@@ -148,8 +146,7 @@ fn host(text: &str) -> Option<IpAddr> {
     host.map(|host: IpAddr| host.to_canonical())
 }
 
-/// The schema of `regions` allows any text, but the document describes its values as codes of the country directory, which have
-/// three letters. Their letter case is unspecified.
+/// The schema of `regions` allows any text; the document says codes of the country directory, of three letters in any case.
 fn is_region(text: &str, default: Option<&str>) -> bool {
     const LETTERS: usize = 3;
     default == Some(text) || text.len() == LETTERS && text.bytes().all(|byte| byte.is_ascii_alphabetic())

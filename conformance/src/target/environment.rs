@@ -13,8 +13,7 @@ pub struct EnvironmentError {
 }
 
 /// Reads the facts from variables, which `get` looks up. Lists are separated by commas. An order is `NUMBER=ADDRESS+ADDRESS`,
-/// gateways are `REGION/PROTOCOL=HOST:PORT+HOST:PORT`, a rejected token is `REASON=TOKEN`, and known instances are the path of a
-/// file.
+/// gateways are `REGION/PROTOCOL=HOST:PORT+HOST:PORT`, a rejected token is `REASON=TOKEN`, known instances are a file.
 ///
 /// # Errors
 /// Names the variable and the expected format, never its value.
@@ -90,36 +89,5 @@ fn toml(fact: Fact, text: &str) -> (&'static str, Option<String>) {
         Fact::EgressIp => ("an IPv4 address", Some(quoted(text))),
         _ if fact.example() == TOKEN => ("a text", Some(secret(text))),
         _ => ("a text", Some(quoted(text))),
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn facts(variable: &str, value: &str) -> Result<Facts, EnvironmentError> {
-        facts_from(|asked| (asked == variable).then(|| value.to_owned()))
-    }
-
-    #[test]
-    fn each_variable_supplies_its_own_fact() {
-        let file = tempfile::NamedTempFile::new().expect("a temporary file");
-        std::fs::write(file.path(), "ip,port\n203.0.113.7,80\n").expect("a writable file");
-        for fact in Fact::ALL {
-            let value = match fact {
-                Fact::Orders => "SO-1=203.0.113.7+203.0.113.8:80, SO-2=[2001:db8::1]:80",
-                Fact::KnownGateways => "USA/http=gw.invalid:80+203.0.113.1:81, DEU/socks5=[2001:db8::1]:80",
-                Fact::ForeignGroup => "7",
-                Fact::EgressIp => "198.51.100.4",
-                Fact::OwnGroups => "3, 7",
-                Fact::KnownInstances => file.path().to_str().expect("a path in UTF-8"),
-                Fact::RejectedTokens => "revoked=token-one, not-whitelisted=token-two",
-                _ => "some, values",
-            };
-            let facts = facts(fact.variable(), value).expect("a good value");
-            for other in Fact::ALL {
-                assert_eq!(facts.has(other), other == fact, "{other:?} from {}", fact.variable());
-            }
-        }
     }
 }

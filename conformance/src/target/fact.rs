@@ -2,9 +2,15 @@ use std::collections::{BTreeMap, HashSet};
 use std::fmt;
 use std::net::Ipv4Addr;
 
+use schemars::JsonSchema;
+use serde::Serialize;
+
+use super::contradiction::values;
 use super::fact_form::{Entry, FactItem};
-use super::{KnownInstance, RejectedToken, Secret};
+use super::{KnownInstance, Secret, quoted};
+use crate::contract::Clause;
 use crate::document::{ConfigError, Section};
+use crate::names::names;
 
 /// The table of facts. Each entry has the name, the field with its type and the method of [`Entry`] that reads it, the
 /// environment variable, a description and an example in TOML. Everything that the suite does with a fact follows from it.
@@ -138,61 +144,44 @@ facts! {
         "order numbers of the account with the addresses they hold",
         r#"[{ number = "SO-1", addresses = ["203.0.113.7"] }]"#;
     ForeignAddresses, foreign_addresses: Vec<String> = texts, "SALLYPORT_FOREIGN_ADDRESSES",
-        "addresses that only other accounts hold",
-        r#"["203.0.113.9"]"#;
+        "addresses that only other accounts hold", r#"["203.0.113.9"]"#;
     ForeignOrder, foreign_order: Option<String> = text, "SALLYPORT_FOREIGN_ORDER",
-        "an order number of another account",
-        r#""SO-2""#;
+        "an order number of another account", r#""SO-2""#;
     ForeignGroup, foreign_group: Option<i64> = integer, "SALLYPORT_FOREIGN_GROUP",
-        "a group id of another account",
-        "7";
+        "a group id of another account", "7";
     SharedAddress, shared_address: Option<String> = text, "SALLYPORT_SHARED_ADDRESS",
-        "an address that this account and a second one both hold",
-        r#""203.0.113.8""#;
+        "an address that this account and a second one both hold", r#""203.0.113.8""#;
     SecondToken, second_token: Option<Secret> = secret, "SALLYPORT_SECOND_API_KEY",
-        "the token of a second account",
-        TOKEN;
+        "the token of a second account", TOKEN;
     EmptyToken, empty_token: Option<Secret> = secret, "SALLYPORT_EMPTY_API_KEY",
-        "the token of an account with no groups and no instances",
-        TOKEN;
+        "the token of an account with no groups and no instances", TOKEN;
     LinkCredential, link_credential: Option<Secret> = secret, "SALLYPORT_LINK_CREDENTIAL",
-        "a legacy API Link credential",
-        TOKEN;
+        "a legacy API Link credential", TOKEN;
     RevokedToken, revoked_token: Option<Secret> = secret, "SALLYPORT_REVOKED_API_KEY",
-        "a revoked token",
-        TOKEN;
+        "a revoked token", TOKEN;
     TokenNotWhitelisted, token_not_whitelisted: Option<Secret> = secret, "SALLYPORT_NOT_WHITELISTED_API_KEY",
-        "the token of an account whose whitelist lacks this machine",
-        TOKEN;
+        "the token of an account whose whitelist lacks this machine", TOKEN;
     TokenNotVerified, token_not_verified: Option<Secret> = secret, "SALLYPORT_NOT_VERIFIED_API_KEY",
-        "the token of an account that is not real-name verified",
-        TOKEN;
+        "the token of an account that is not real-name verified", TOKEN;
     TokenNotEntitled, token_not_entitled: Option<Secret> = secret, "SALLYPORT_NOT_ENTITLED_API_KEY",
-        "the token of an account without an entitlement",
-        TOKEN;
+        "the token of an account without an entitlement", TOKEN;
     TokenPartlyEntitled, token_partly_entitled: Option<Secret> = secret, "SALLYPORT_PARTLY_ENTITLED_API_KEY",
-        "the token of an account that may extract with some protocols, not with all",
-        TOKEN;
+        "the token of an account that may extract with some protocols, not with all", TOKEN;
     PlentifulRegion, plentiful_region: Option<String> = text, "SALLYPORT_PLENTIFUL_REGION",
-        "a region with many gateways",
-        r#""USA""#;
+        "a region with many gateways", r#""USA""#;
     /// Fewer than one call may request, and at least one.
     ScarceRegion, scarce_region: Option<String> = text, "SALLYPORT_SCARCE_REGION",
-        "a region with a few gateways only",
-        r#""USA""#;
+        "a region with a few gateways only", r#""USA""#;
     EmptyRegion, empty_region: Option<String> = text, "SALLYPORT_EMPTY_REGION",
-        "a region without gateways",
-        r#""USA""#;
+        "a region without gateways", r#""USA""#;
     KnownGateways, known_gateways: Vec<GatewayPool> = gateway_pools, "SALLYPORT_KNOWN_GATEWAYS",
         "known gateways, grouped by region and protocol; a gateway is listed under each of its regions and protocols",
         r#"[{ region = "USA", protocol = "http", gateways = ["gw1.example.com:8000"] }]"#;
     EntitledProtocols, entitled_protocols: Vec<String> = texts, "SALLYPORT_ENTITLED_PROTOCOLS",
-        "the protocols that the account is entitled to",
-        r#"["http", "socks5"]"#;
+        "the protocols that the account is entitled to", r#"["http", "socks5"]"#;
     /// A listing must contain these and no others.
     OwnGroups, own_groups: Vec<i64> = integers, "SALLYPORT_OWN_GROUPS",
-        "the ids of all groups of the account",
-        "[1, 2, 3]";
+        "the ids of all groups of the account", "[1, 2, 3]";
     KnownInstances, known_instances: Vec<KnownInstance> = instances, "SALLYPORT_KNOWN_INSTANCES",
         "a CSV or JSON file with instances of the account and their fields, as its console exports them",
         r#"{ file = "instances.csv" }  # a header line with ip, port, orderNo, countryCode, …"#;
@@ -200,8 +189,7 @@ facts! {
         "other credentials that extraction must reject, each with the reason",
         r#"[{ reason = "not-whitelisted", token = { env = "NAME" }, note = "its entry is disabled" }]"#;
     EgressIp, egress_ip: Option<Ipv4Addr> = ip, "SALLYPORT_EGRESS_IP",
-        "the IPv4 address that calls from this machine come from",
-        r#""198.51.100.4""#;
+        "the IPv4 address that calls from this machine come from", r#""198.51.100.4""#;
     Canaries, canaries: Vec<Secret> = secrets, "SALLYPORT_CANARIES",
         "texts that must never appear in a response, such as proxy passwords",
         r#"{ file = "never-in-a-response.txt" }  # one on each line"#;
@@ -234,6 +222,79 @@ pub struct KnownGateway {
     pub host: String,
     /// Port.
     pub port: u16,
+}
+
+/// A credential that extraction must reject.
+#[derive(Debug, Clone)]
+pub struct RejectedToken {
+    /// The token, or the API Link credential.
+    pub token: Secret,
+    /// Why it is rejected.
+    pub reason: RejectionReason,
+    /// For reports; may be empty.
+    pub note: String,
+}
+
+/// Why extraction rejects a credential.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum RejectionReason {
+    /// It was revoked or has expired.
+    Revoked,
+    /// No enabled whitelist entry of its account covers this machine.
+    NotWhitelisted,
+    /// Its account is not real-name verified.
+    NotVerified,
+    /// Its account has no entitlement.
+    NotEntitled,
+}
+
+names! {
+    RejectionReason {
+        Revoked => "revoked",
+        NotWhitelisted => "not-whitelisted",
+        NotVerified => "not-verified",
+        NotEntitled => "not-entitled",
+    }
+}
+
+impl RejectionReason {
+    /// The clause that is violated if such a credential is accepted.
+    pub const fn clause(self) -> Clause {
+        match self {
+            Self::Revoked => Clause::AllTokenRequired,
+            Self::NotWhitelisted => Clause::ExtractWhitelist,
+            Self::NotVerified => Clause::ExtractRealName,
+            Self::NotEntitled => Clause::ExtractEntitlement,
+        }
+    }
+}
+
+/// A fact that the tester did not supply and a run found out by itself.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
+pub struct DiscoveredFact {
+    /// The environment variable that supplies it.
+    pub variable: &'static str,
+    /// What it is, in words.
+    pub description: &'static str,
+    /// Its value, as the configuration writes it.
+    pub value: String,
+}
+
+impl DiscoveredFact {
+    /// Every fact among these that a run can discover.
+    pub(crate) fn all(facts: &Facts) -> Vec<Self> {
+        let discovered = |fact: Fact| {
+            let values = values(facts, fact).iter().map(|text| quoted(text)).collect::<Vec<_>>().join(", ");
+            let is_region = matches!(fact, Fact::ScarceRegion | Fact::EmptyRegion);
+            facts.has(fact).then(|| Self {
+                variable: fact.variable(),
+                description: fact.description(),
+                value: if is_region { values } else { format!("[{values}]") },
+            })
+        };
+        let facts = [Fact::OwnAddresses, Fact::ScarceRegion, Fact::EmptyRegion, Fact::EntitledProtocols];
+        facts.into_iter().filter_map(discovered).collect()
+    }
 }
 
 impl KnownGateway {

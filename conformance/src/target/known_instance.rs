@@ -49,10 +49,9 @@ impl KnownInstance {
         let items = value.pointer("/data/items").unwrap_or(&value);
         let items = items.as_array().ok_or("a list of objects, or a search response with data.items")?;
         let instance = |(at, item): (usize, &Value)| {
-            let fields = item
-                .as_object()
-                .ok_or_else(|| format!("an object, found another value at item {}", at + 1))?;
-            Self::from_fields(fields.clone()).map_err(|reason| format!("{reason} at item {}", at + 1))
+            let fields = item.as_object().ok_or_else(|| "an object, found another value".to_owned());
+            let read = fields.and_then(|fields| Self::from_fields(fields.clone()));
+            read.map_err(|reason| format!("{reason} at item {}", at + 1))
         };
         items.iter().enumerate().map(instance).collect()
     }

@@ -2,12 +2,10 @@
 
 mod canary;
 mod contradiction;
-mod discovered_fact;
 mod environment;
 mod fact;
 mod fact_form;
 mod known_instance;
-mod rejected_token;
 mod token_command;
 
 use reqwest::Url;
@@ -15,12 +13,12 @@ use url::ParseError;
 
 pub use crate::wire::Secret;
 pub use canary::Canaries;
-pub use discovered_fact::DiscoveredFact;
 pub use environment::{EnvironmentError, facts_from};
-pub use fact::{Fact, Facts, GatewayPool, KnownGateway, KnownOrder};
+pub use fact::{
+    DiscoveredFact, Fact, Facts, GatewayPool, KnownGateway, KnownOrder, RejectedToken, RejectionReason,
+};
 pub use fact_form::quoted;
 pub use known_instance::KnownInstance;
-pub use rejected_token::{RejectedToken, RejectionReason};
 pub use token_command::{TokenCommand, TokenCommandError};
 
 use crate::wire::{Redactor, ShortSecret, WireOptions, is_loopback};
@@ -97,9 +95,6 @@ impl Target {
     }
 
     /// Hides these secrets, and those of the options with which requests are sent.
-    ///
-    /// # Errors
-    /// When one is too short to be hidden.
     pub fn redactor(&self, wire: &WireOptions) -> Result<Redactor, ShortSecret> {
         Redactor::new(self.secrets().cloned().chain(wire.secrets()))
     }
@@ -107,16 +102,12 @@ impl Target {
 
 /// Parses a base URL. The error does not repeat it, because it may hold a password.
 fn parsed(base_url: &str) -> Result<Url, TargetError> {
-    let found = |what: &str| TargetError::Url(what.to_owned());
-    if base_url.is_empty() {
-        return Err(found("an empty text"));
-    }
+    let found = |what: &str| Err(TargetError::Url(what.to_owned()));
     match Url::parse(base_url) {
+        _ if base_url.is_empty() => found("an empty text"),
         Ok(url) if !url.cannot_be_a_base() => Ok(url),
         // `localhost:8080`: to the parser the host is a scheme.
-        Ok(_) | Err(ParseError::RelativeUrlWithoutBase) => {
-            Err(found("no scheme; put https:// before the host"))
-        }
-        Err(error) => Err(TargetError::Url(error.to_string())),
+        Ok(_) | Err(ParseError::RelativeUrlWithoutBase) => found("no scheme; put https:// before the host"),
+        Err(error) => found(&error.to_string()),
     }
 }

@@ -21,8 +21,7 @@ pub(crate) struct ReceivedResponse {
     pub(crate) body: Bytes,
 }
 
-/// Reads a response whose body may have up to `limit` bytes. `take` counts the bytes as they are received, and what
-/// decompression adds to them, and may end the reading.
+/// Reads a response of up to `limit` bytes. `take` counts those received and those decompression adds, and may end the reading.
 pub(crate) async fn receive<E>(
     mut response: reqwest::Response,
     limit: usize,

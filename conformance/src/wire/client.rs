@@ -45,8 +45,7 @@ pub enum WireError {
 #[derive(Debug)]
 pub struct Wire {
     client: reqwest::Client,
-    /// Makes a connection for each request. Made when it is first needed, because reading the authorities of the system takes
-    /// long.
+    /// Makes a connection for each request. Made when first needed: reading the authorities of the system takes long.
     without_reuse: OnceCell<reqwest::Client>,
     /// Whether the target closes connections that it keeps, as a request may be on its way.
     closes_kept_connections: AtomicBool,
@@ -73,8 +72,7 @@ const HEADER_LIMIT: usize = 64 << 10;
 /// Minimum wait, multiplied by the number of attempts, even if the target asks for less.
 const MIN_WAIT: Duration = Duration::from_millis(5);
 
-/// Attempts beside other requests. A target that serves one request at a time may never accept one of them, so the next
-/// attempts are sent alone.
+/// Attempts beside other requests. The next are sent alone, for a target that serves one request at a time.
 const CONCURRENT_ATTEMPTS: u32 = 3;
 
 /// Maximum time to wait until no other request is in flight. A request that takes longer is not what throttles this one.
@@ -192,7 +190,7 @@ impl Wire {
             if self.speaks_http2.load(Ordering::Relaxed) {
                 request.trim_headers();
             }
-            let user_agent = request.own_user_agent().unwrap_or_else(|| self.user_agent(case));
+            let user_agent = request.header_value("User-Agent").unwrap_or_else(|| self.user_agent(case));
             // Recordings keep the first token, so that a renewal makes no other request of it.
             let renewal = self.options.renewal.as_ref();
             let renewed = renewal.map(|renewal| request.with_token(&renewal.first, &renewal.current()));
@@ -265,8 +263,7 @@ impl Wire {
     /// The status of a response to a request that counts nowhere: whether there is a service.
     pub(crate) async fn status(&self, case: &str, request: &Request) -> Result<u16, WireFailure> {
         let request = self.with_extra_headers(request);
-        let built = self.build(&request, &self.user_agent(case), &self.client);
-        let built = built.map_err(|detail| WireFailure { kind: FailureKind::Request, detail })?;
+        let built = self.build(&request, &self.user_agent(case), &self.client)?;
         self.client.execute(built).await.map(|response| response.status().as_u16()).map_err(failure)
     }
 
@@ -293,8 +290,7 @@ impl Wire {
             }
             Unreachable | Disconnected | WrongConnection if repeats == 0 => Duration::ZERO,
             Unreachable if self.meter.should_reconnect() => RECONNECT,
-            // A target that restarts may accept another connection and break it off before nobody listens. What ends it each time is not
-            // sent for long.
+            // A restarting target may accept another one before nobody listens. What ends it each time is not sent for long.
             Disconnected if resets < 2 && self.is_restarting(first).await => RECONNECT,
             // What a throttled request waits, and what sends it again after a server error, is decided elsewhere.
             Busy | ServerError | Refused | Unreachable | Disconnected | WrongConnection => return false,
@@ -303,8 +299,7 @@ impl Wire {
         true
     }
 
-    /// Whether nobody listens at the target now, or did not at some time since the first attempt of a request. Nothing is sent to find out.
-    /// What listens behind a proxy is not known.
+    /// Whether nobody listens now, or did not at some time since the first attempt. Nothing is sent; behind a proxy it is unknown.
     async fn is_restarting(&self, first: Instant) -> bool {
         tokio::time::sleep(STOPPING).await;
         let is_gone = async {
@@ -328,7 +323,7 @@ impl Wire {
         let client = if reuses { &self.client } else { self.without_reuse.get_or_try_init(new).await? };
         let built = match self.build(request, user_agent, client) {
             Ok(built) => built,
-            Err(detail) => return Ok(Err(WireFailure { kind: FailureKind::Request, detail })),
+            Err(failure) => return Ok(Err(failure)),
         };
         self.meter.take_bytes(request.length())?;
         let response = match client.execute(built).await {
@@ -374,18 +369,20 @@ impl Wire {
         request: &Request,
         user_agent: &str,
         client: &reqwest::Client,
-    ) -> Result<reqwest::Request, String> {
+    ) -> Result<reqwest::Request, WireFailure> {
+        let wrong = |detail: String| WireFailure { kind: FailureKind::Request, detail };
         let base = self.base.as_str().trim_end_matches('/');
-        let url = Url::parse(&format!("{base}{}", request.target())).map_err(|error| error.to_string())?;
+        let url = Url::parse(&format!("{base}{}", request.target()));
+        let url = url.map_err(|error| wrong(error.to_string()))?;
         // What stands in a report, such as `@other.example/`, may make another host of the base URL; it would get the token.
         let own = |url: &Url| (url.origin(), url.username().to_owned(), url.password().map(str::to_owned));
         if own(&url) != own(&self.base) {
-            return Err("the request leads away from the base URL".to_owned());
+            return Err(wrong("the request leads away from the base URL".to_owned()));
         }
-        let method =
-            Method::from_bytes(request.method_name().as_bytes()).map_err(|error| error.to_string())?;
+        let method = Method::from_bytes(request.method_name().as_bytes());
+        let method = method.map_err(|error| wrong(error.to_string()))?;
         let mut builder = client.request(method, url);
-        if request.own_user_agent().is_none() {
+        if request.header_value("User-Agent").is_none() {
             builder = builder.header(USER_AGENT, user_agent);
         }
         for (name, value) in request.headers() {
@@ -394,7 +391,7 @@ impl Wire {
         if let Some(body) = request.body_bytes() {
             builder = builder.body(body);
         }
-        builder.build().map_err(|error| error.without_url().to_string())
+        builder.build().map_err(|error| wrong(error.without_url().to_string()))
     }
 }
 
@@ -421,8 +418,7 @@ fn wait_after(response: &Response, attempts: u32) -> Duration {
     })
 }
 
-/// Whether a response asks for a lower rate. This request may always get 503, for instance for a shortage, so 503 counts only
-/// where it is waited out, and once for each request.
+/// Whether a response asks for a lower rate. 503 may be for a shortage: it counts where it is waited out, once a request.
 fn throttles(response: &Response, policy: ThrottlingPolicy, attempts: u32) -> bool {
     match response.status {
         429 => true,
@@ -455,8 +451,7 @@ pub(crate) fn failure(error: reqwest::Error) -> WireFailure {
     WireFailure { kind, detail }
 }
 
-/// Whether the service certainly did not handle a request: it refused the stream, or closed the connection for streams like it (RFC
-/// 9113, sections 8.7 and 6.8), or the request was never sent.
+/// Whether a request certainly was not handled: not sent, or its stream refused or ended unprocessed (RFC 9113, 8.7 and 6.8).
 fn is_refused(error: &reqwest::Error) -> bool {
     let is_unhandled = |error: &h2::Error| {
         error.is_remote() && (error.is_go_away() || error.reason() == Some(h2::Reason::REFUSED_STREAM))

@@ -3,8 +3,7 @@
 use std::borrow::Cow;
 use std::ops::Range;
 
-/// A text, perhaps with one of the encodings resolved, or with one of them resolved in what another one left: writers nest them, such as
-/// JSON in a URL.
+/// A text, perhaps with one of the encodings resolved, also within another: writers nest them, such as JSON in a URL.
 pub(crate) struct Decoded<'a> {
     bytes: Cow<'a, [u8]>,
     /// Where each of the bytes comes from in the text, and where the text ends; none for the text itself.
@@ -21,8 +20,7 @@ const DEPTH: usize = 3;
 const LONGEST: usize = 16;
 
 impl<'a> Decoded<'a> {
-    /// Passes each reading of a text to `read`, the text itself first. Each encoding is resolved by itself, because a text, such as a
-    /// token, may hold what looks like another one.
+    /// Passes each reading of a text to `read`, itself first. Each encoding is resolved alone: a token may look like another one.
     pub(crate) fn visit_readings(text: &'a [u8], read: &mut impl FnMut(&Decoded<'_>)) {
         let text = Self { bytes: Cow::Borrowed(text), places: None };
         read(&text);

@@ -62,6 +62,56 @@ impl FailureKind {
     }
 }
 
+/// A failure of the connection, a gateway in between or a moment, not of the request, in runs and in recorded traffic.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum TransientFailure {
+    /// No connection could be made.
+    Unreachable,
+    /// The service refused the request before it handled it, because of the connection or of its load.
+    Refused,
+    /// The response is about the connection (408, 421): the service has not handled the request.
+    WrongConnection,
+    /// The connection ended before the response was complete. The request may have been handled.
+    Disconnected,
+    /// 429 or 503: the service asks to wait.
+    Busy,
+    /// 500, or a gateway got no valid response (502) or none in time (504). The request may have been handled.
+    ServerError,
+}
+
+impl TransientFailure {
+    /// None for a response about the request, and for a failure that would be the same again.
+    pub(crate) fn new(result: &Result<Response, WireFailure>) -> Option<Self> {
+        match result {
+            Ok(response) => Self::from_status(response.status),
+            Err(failure) => match failure.kind {
+                FailureKind::Connect => Some(Self::Unreachable),
+                FailureKind::Refused => Some(Self::Refused),
+                FailureKind::Broken => Some(Self::Disconnected),
+                FailureKind::Handshake
+                | FailureKind::Timeout
+                | FailureKind::TooLarge
+                | FailureKind::Request => None,
+            },
+        }
+    }
+
+    /// Whether another connection may be better.
+    pub(crate) fn is_of_connection(self) -> bool {
+        matches!(self, Self::WrongConnection | Self::Disconnected)
+    }
+
+    /// The failure that a status stands for.
+    pub(crate) fn from_status(status: u16) -> Option<Self> {
+        match status {
+            408 | 421 => Some(Self::WrongConnection),
+            429 | 503 => Some(Self::Busy),
+            500 | 502 | 504 => Some(Self::ServerError),
+            _ => None,
+        }
+    }
+}
+
 /// An exchange without secrets, as reports keep it.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct RecordedExchange {
@@ -108,14 +158,12 @@ impl Exchange {
     /// The exchange as it is kept after it was judged; see [`Response::brief`].
     pub(crate) fn brief(&self) -> Self {
         let result = self.result.as_ref().map(Response::brief).map_err(Clone::clone);
-        let (request, user_agent) = (self.request.clone(), self.user_agent.clone());
-        Self { request, result, user_agent, ..*self }
+        Self { result, ..self.clone() }
     }
 }
 
 impl RecordedExchange {
-    /// Maximum size of a request's target, of each of its headers and of its body in reports, in bytes: the largest request of any
-    /// check fits, so that the command to repeat it is complete.
+    /// Bytes in reports of a request's target, of each header and of its body: the largest of any check fits, to be repeated.
     const REQUEST_LIMIT: usize = 512 * 1024;
     const RESPONSE_HEADER_LIMIT: usize = 4 * 1024;
     const ID_CHARACTERS: usize = 200;
@@ -126,7 +174,6 @@ impl RecordedExchange {
     }
 
     /// Its request, with these secrets in place of their names. None if it was too long to be recorded.
-    #[must_use]
     pub fn request<'a>(&self, secrets: impl IntoIterator<Item = &'a Secret>) -> Option<Request> {
         if self.request_body_cut {
             return None;

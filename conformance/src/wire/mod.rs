@@ -1,5 +1,4 @@
-//! Raw HTTP under the control of checks: a request contains exactly what a check sets, every exchange is recorded and redacted,
-//! and nothing is sent beyond the budget. Responses are not judged here.
+//! Raw HTTP: a request is what a check sets, each exchange is recorded, redacted and budgeted. Responses are not judged here.
 
 mod body;
 mod budget;
@@ -17,9 +16,7 @@ mod redact;
 mod renewal;
 mod request;
 mod response;
-mod retry_after;
 mod secret;
-mod transient;
 
 pub(crate) use body::{ReceivedResponse, receive};
 pub use budget::{Budget, BudgetError, GatewayCost, GatewayCount, Meter, Reservation, Usage};
@@ -27,6 +24,7 @@ pub use client::{ThrottlingPolicy, Wire, WireError};
 pub(crate) use client::{failure, is_small_enough};
 #[cfg(feature = "embedded")]
 pub(crate) use decoded::Decoded;
+pub(crate) use exchange::TransientFailure;
 pub use exchange::{Exchange, FailureKind, RecordedExchange, WireFailure};
 pub use identity::{ClientIdentity, IdentityError};
 pub use options::{ExtraHeader, WireOptions, is_loopback};
@@ -43,7 +41,6 @@ pub(crate) use request::percent_encoded;
 pub use request::{QuerySpelling, Request};
 pub use response::Response;
 #[cfg(feature = "embedded")]
-pub(crate) use retry_after::retry_after;
+pub(crate) use response::retry_after;
 pub use secret::Secret;
 pub(crate) use secret::{debug_as, in_other_case};
-pub(crate) use transient::TransientFailure;

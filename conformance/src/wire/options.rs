@@ -110,8 +110,7 @@ impl WireOptions {
         ["--proxy".to_owned(), shown].into_iter().chain(user).collect()
     }
 
-    /// A client for a service at `base`: no redirects, no cookies, no referer, TLS verified, bodies as they are sent. It keeps so many
-    /// connections for further requests.
+    /// A client that follows and keeps nothing, verifies TLS, leaves bodies as sent, and keeps so many connections for later.
     pub(crate) fn client(&self, base: &Url, idle: usize) -> Result<reqwest::Client, WireError> {
         let accepted = HeaderMap::from_iter([(ACCEPT_ENCODING, HeaderValue::from_static(ACCEPTED_CODING))]);
         let mut builder = reqwest::Client::builder()
@@ -148,8 +147,7 @@ impl WireOptions {
             }
             None if is_loopback(base) => builder = builder.no_proxy(),
             None => {
-                let variable = |name: &str| std::env::var(name).ok();
-                if let Some(name) = proxy::invalid_variable(base.scheme(), variable) {
+                if let Some(name) = proxy::invalid_variable(base.scheme()) {
                     return Err(invalid(&format!("`{name}`")));
                 }
             }

@@ -80,8 +80,7 @@ pub(super) fn reveal(body: &str, mut found: impl FnMut(&str, &'static str)) {
     }
 }
 
-/// What the name of a member says about its value. It is judged once, since the target chooses how long a name is and how many values
-/// have it.
+/// What the name of a member says about its value, judged once: the target chooses how long it is and how many values have it.
 #[derive(Clone, Copy, Default)]
 struct Name {
     /// With its quotes.
@@ -247,8 +246,7 @@ pub(crate) fn may_contain_one(text: &[u8]) -> bool {
     SEARCH.as_ref().is_none_or(|search| search.is_match(text))
 }
 
-/// Whether a member or header with this name and value is a password. Empty and masked values are not, nor are names that do not
-/// end in the word, such as `passwordUpdatedAt`.
+/// Whether a member or header is a password: not if empty or masked, nor by a name that only has the word, `passwordUpdatedAt`.
 pub(crate) fn is_password(name: &str, value: &str) -> bool {
     is_shown(value) && names_password(name)
 }

@@ -36,8 +36,7 @@ struct State {
 const MIN_INTERVAL: Duration = Duration::from_secs(10);
 const MIN_LIFETIME: Duration = Duration::from_secs(1);
 
-/// Maximum number of given tokens that are kept to hide them: a watch runs for months, and the patterns of each take memory. No run
-/// gets as many.
+/// Maximum number of given tokens that stay hidden: a watch runs for months, and the patterns of each take memory.
 const MAX_GIVEN: usize = 100;
 
 impl TokenRenewal {
@@ -63,7 +62,7 @@ impl TokenRenewal {
 
     /// Whether a request has the account's token, and a service should accept it.
     pub(super) fn concerns(&self, request: &Request) -> bool {
-        !request.is_invalid() && request.has_token(self.first.expose())
+        !request.is_invalid && request.has_token(self.first.expose())
     }
 
     /// Notes that the service accepted this token.
@@ -80,7 +79,8 @@ impl TokenRenewal {
             // Another request got it meanwhile.
             return true;
         }
-        if lock(&self.state).was_just_asked() {
+        let interval = if lock(&self.state).is_accepted { MIN_LIFETIME } else { MIN_INTERVAL };
+        if lock(&self.state).asked.is_some_and(|asked| asked.elapsed() < interval) {
             return false;
         }
         let give = Arc::clone(&self.give);
@@ -95,13 +95,6 @@ impl TokenRenewal {
         let surplus = state.given.len().saturating_sub(MAX_GIVEN);
         state.given.drain(..surplus);
         true
-    }
-}
-
-impl State {
-    fn was_just_asked(&self) -> bool {
-        let interval = if self.is_accepted { MIN_LIFETIME } else { MIN_INTERVAL };
-        self.asked.is_some_and(|asked| asked.elapsed() < interval)
     }
 }
 

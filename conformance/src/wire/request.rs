@@ -18,13 +18,15 @@ const QUERY: &AsciiSet = &NON_ALPHANUMERIC.remove(b'-').remove(b'.').remove(b'_'
 pub struct Request {
     method: String,
     path: String,
-    query: Vec<Pair>,
+    /// Names and values; raw text has no name.
+    query: Vec<(Option<String>, String)>,
     spelling: QuerySpelling,
     headers: Vec<(String, Vec<u8>)>,
     body: Body,
     /// Whether a conforming service returns no further gateways.
     pub(crate) gives_nothing: bool,
-    is_invalid: bool,
+    /// Whether a conforming service rejects it.
+    pub is_invalid: bool,
     /// Whether others sent it, and this suite only read it.
     pub(crate) is_recorded: bool,
     /// The gateways of the earlier response that a conforming service repeats, sorted.
@@ -52,13 +54,6 @@ pub enum QuerySpelling {
     Encoded,
 }
 
-#[derive(Clone)]
-struct Pair {
-    /// None for raw text.
-    name: Option<String>,
-    value: String,
-}
-
 impl Request {
     /// A request to an operation, without parameters, headers and body.
     pub fn to(operation: &Operation) -> Self {
@@ -71,10 +66,10 @@ impl Request {
             |text: &str| percent_decode_str(&text.replace('+', " ")).decode_utf8().ok().map(Cow::into_owned);
         let pair = |text: &str| {
             let (name, value) = text.split_once('=')?;
-            Some(Pair { name: Some(decoded(name)?), value: decoded(value)? })
+            Some((Some(decoded(name)?), decoded(value)?))
         };
         let pairs = query.split('&').filter(|text| !text.is_empty());
-        let query = pairs.map(|text| pair(text).unwrap_or_else(|| Pair { name: None, value: text.into() }));
+        let query = pairs.map(|text| pair(text).unwrap_or_else(|| (None, text.into())));
         let (method, path, query) = (method.to_owned(), path.to_owned(), query.collect());
         Self { method, path, query, is_recorded: true, ..Self::default() }
     }
@@ -86,7 +81,7 @@ impl Request {
 
     /// Names and values of the query; raw text has no name.
     pub(crate) fn query_pairs(&self) -> impl Iterator<Item = (Option<&str>, &str)> {
-        self.query.iter().map(|pair| (pair.name.as_deref(), pair.value.as_str()))
+        self.query.iter().map(|(name, value)| (name.as_deref(), value.as_str()))
     }
 
     /// Removes every header of that name.
@@ -104,7 +99,7 @@ impl Request {
 
     /// Adds a query parameter, percent-encoded, beside any of the same name.
     pub fn add_query(mut self, name: &str, value: impl fmt::Display) -> Self {
-        self.query.push(Pair { name: Some(name.to_owned()), value: value.to_string() });
+        self.query.push((Some(name.to_owned()), value.to_string()));
         self
     }
 
@@ -115,13 +110,13 @@ impl Request {
 
     /// Removes a query parameter.
     pub fn without_query(mut self, name: &str) -> Self {
-        self.query.retain(|pair| pair.name.as_deref() != Some(name));
+        self.query.retain(|(known, _)| known.as_deref() != Some(name));
         self
     }
 
     /// Adds text to the query as it is, for instance `num=%ff`.
     pub fn raw_query(mut self, text: impl Into<String>) -> Self {
-        self.query.push(Pair { name: None, value: text.into() });
+        self.query.push((None, text.into()));
         self
     }
 
@@ -162,27 +157,19 @@ impl Request {
         self.content_type(content_type)
     }
 
-    /// Marks a request to which a conforming service returns no gateways, because it must be rejected or its region has none. It
-    /// is sent even when all gateways of the budget are taken.
+    /// Marks a request that gets no gateways from a conforming service, so that it is sent even when the budget has none left.
     pub fn giving_nothing(mut self) -> Self {
         self.gives_nothing = true;
         self
     }
 
-    /// Marks a request that a conforming service rejects. If it is accepted, that is a finding of the check that sent it, and
-    /// nothing is concluded from its result.
+    /// Marks a request that a conforming service rejects. Accepting it is a finding, and nothing is concluded from its result.
     pub fn as_invalid(mut self) -> Self {
         self.is_invalid = true;
         self.giving_nothing()
     }
 
-    /// Whether a conforming service rejects it.
-    pub fn is_invalid(&self) -> bool {
-        self.is_invalid
-    }
-
-    /// Marks a repetition, to which a conforming service returns the gateways of an earlier response again. They are not taken
-    /// from the budget twice.
+    /// Marks a repetition, which returns the gateways of an earlier response. The budget does not count them twice.
     pub fn giving_again(mut self, gateways: impl Into<Arc<[String]>>) -> Self {
         self.given = Some(gateways.into());
         self.giving_nothing()
@@ -226,9 +213,9 @@ impl Request {
         &self.headers
     }
 
-    /// A `User-Agent` that was set on purpose.
-    pub(super) fn own_user_agent(&self) -> Option<String> {
-        let (_, value) = self.headers.iter().find(|(name, _)| name.eq_ignore_ascii_case("User-Agent"))?;
+    /// The first value of a header.
+    pub(crate) fn header_value(&self, wanted: &str) -> Option<String> {
+        let (_, value) = self.headers.iter().find(|(name, _)| name.eq_ignore_ascii_case(wanted))?;
         Some(String::from_utf8_lossy(value).into_owned())
     }
 
@@ -249,7 +236,7 @@ impl Request {
             Some(text.replace(old, new))
         };
         let mut request = self.clone();
-        for Pair { value, .. } in &mut request.query {
+        for (_, value) in &mut request.query {
             if let Some(new) = renewed(value) {
                 *value = new;
             }
@@ -328,22 +315,5 @@ impl PartialEq for Request {
             && self.target() == other.target()
             && self.headers == other.headers
             && self.body == other.body
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::contract::Contract;
-
-    #[test]
-    fn query_parameters_are_added_replaced_and_encoded() {
-        let contract = Contract::embedded().expect("contract");
-        let operation = contract.groups();
-        let request = Request::to(operation).add_query("a", "1 &").add_query("a", 2).raw_query("b=%ff");
-        assert_eq!(request.target(), format!("{}?a=1%20%26&a=2&b=%ff", operation.path));
-        assert_eq!(request.clone().query("a", 3).target(), format!("{}?b=%ff&a=3", operation.path));
-        assert_eq!(request.query_value("a"), Some("2"));
-        assert!(!format!("{request:?}").contains("ff"));
     }
 }

@@ -6,7 +6,6 @@ use bytes::Bytes;
 use encoding_rs::{Encoding, UTF_8, UTF_16BE, UTF_16LE};
 use serde_json::Value;
 
-use super::retry_after::retry_after;
 use super::{Redactor, debug_as, password};
 
 /// A response as received. It is not redacted: texts made from it must be redacted before they are kept.
@@ -22,8 +21,7 @@ pub struct Response {
 }
 
 impl Response {
-    /// Maximum size of a response body in reports, in bytes: a full page of instances fits. All bodies together are at most what a run
-    /// may receive.
+    /// Maximum size of a body in reports, in bytes: a full page of instances fits. All are at most what a run may receive.
     pub(super) const BODY_LIMIT: usize = 512 * 1024;
     /// Bytes of a body that are kept, to redact that part.
     const KEPT: usize = Redactor::WINDOW * Self::BODY_LIMIT;
@@ -36,8 +34,7 @@ impl Response {
         Self { status, headers: headers.into(), length: body.len(), body, json }
     }
 
-    /// The response as it is kept after it was judged: without the parsed body, which takes many times the memory of the text,
-    /// and with only the part of the text that a report may show.
+    /// The response as kept once judged: without the parsed body, many times the text, and with what a report may show of that.
     pub(crate) fn brief(&self) -> Self {
         let body = if self.body.len() > Self::KEPT {
             // A password behind the part that is kept may be elsewhere in it.
@@ -50,8 +47,7 @@ impl Response {
         Self { body, json: None, headers: Arc::clone(&self.headers), ..*self }
     }
 
-    /// Adds the passwords in headers and in the body, and other credentials in a JSON body, to the secrets of `redactor`: reports
-    /// show them masked.
+    /// Adds passwords in headers and body, and other credentials in a JSON body, to the secrets of `redactor`.
     pub(crate) fn reveal_passwords(&self, redactor: &Redactor) {
         for (name, value) in self.headers.iter() {
             let value = String::from_utf8_lossy(value);
@@ -104,8 +100,7 @@ impl Response {
     fn decoded(&self) -> String {
         let encoding =
             self.charset().and_then(|label| Encoding::for_label(label.as_bytes())).unwrap_or(UTF_8);
-        // UTF-16 without a byte order mark is big-endian by RFC 2781 and little-endian in browsers. Addresses are mostly ASCII, so
-        // the position of zero bytes distinguishes the two.
+        // UTF-16 without a mark is big-endian by RFC 2781, little-endian in browsers. In ASCII the zero bytes tell which.
         let encoding = if encoding == UTF_16LE && zeros_come_first(&self.body) { UTF_16BE } else { encoding };
         let (text, ..) = encoding.decode(&self.body);
         text.into_owned()
@@ -148,6 +143,21 @@ impl Response {
 
 // It may echo the token.
 debug_as!(Response, |Self { status, .. }| "Response({status})");
+
+/// The time that the value of a `Retry-After` header asks to wait (RFC 9110, section 10.2.3); zero for a date in the past. None if it is
+/// neither a number of seconds nor an HTTP date. A date is compared with the `Date` of the same response, so that the clock of this
+/// machine does not matter, and with `now` if the response has no valid one.
+#[warn(clippy::arithmetic_side_effects)]
+pub(crate) fn retry_after(value: &str, date: Option<&str>, now: SystemTime) -> Option<Duration> {
+    let value = value.trim();
+    if !value.is_empty() && value.bytes().all(|byte| byte.is_ascii_digit()) {
+        // A number that does not fit is longer than any wait.
+        return Some(Duration::from_secs(value.parse().unwrap_or(u64::MAX)));
+    }
+    let until = httpdate::parse_http_date(value).ok()?;
+    let sent = date.and_then(|date| httpdate::parse_http_date(date.trim()).ok());
+    Some(until.duration_since(sent.unwrap_or(now)).unwrap_or_default())
+}
 
 fn zeros_come_first(body: &[u8]) -> bool {
     let zeros = |first: usize| body.iter().skip(first).step_by(2).filter(|byte| **byte == 0).count();
@@ -196,15 +206,27 @@ mod tests {
     }
 
     #[test]
-    fn whole_numbers_are_integers_however_they_are_written() {
-        let body = r#"{"a": 2.0, "b": [1e3, 2.5, -0.0, 9007199254740993.0], "c": "2.0"}"#;
-        let response = Response::new(200, Vec::new(), Bytes::from_static(body.as_bytes()));
-        let read = |pointer: &str| response.at(pointer).cloned();
-        assert_eq!(read("/a"), Some(Value::from(2)));
-        assert_eq!(read("/b/0"), Some(Value::from(1000)));
-        assert_eq!(read("/b/1"), Some(Value::from(2.5)));
-        assert_eq!(read("/b/2"), Some(Value::from(0)));
-        assert!(read("/b/3").is_some_and(|large| large.is_f64()));
-        assert_eq!(read("/c"), Some(Value::from("2.0")));
+    fn seconds_and_dates_are_valid_and_the_clock_of_the_service_counts() {
+        let now = SystemTime::UNIX_EPOCH + Duration::from_secs(784_111_770);
+        let (until, longest) = ("Sun, 06 Nov 1994 08:49:37 GMT", "9".repeat(30));
+        for (value, date, clock, seconds) in [
+            ("2", None, 0, Some(2)),
+            (&longest, None, 0, Some(u64::MAX)),
+            (until, None, 0, Some(7)),
+            (until, None, 60, Some(0)),
+            (until, Some(" Sun, 06 Nov 1994 08:49:34 GMT "), 1 << 31, Some(3)),
+            (until, Some("Sun, 06 Nov 1994 08:50:00 GMT"), 0, Some(0)),
+            // An invalid `Date` is ignored.
+            (until, Some("today"), 0, Some(7)),
+            ("2", Some(until), 0, Some(2)),
+            ("", None, 0, None),
+            ("soon", None, 0, None),
+            ("-1", None, 0, None),
+            ("1.5", None, 0, None),
+            ("2026-01-01T00:00:00Z", None, 0, None),
+        ] {
+            let wait = retry_after(value, date, now + Duration::from_secs(clock));
+            assert_eq!(wait.map(|wait| wait.as_secs()), seconds, "{value}, {date:?}, {clock}");
+        }
     }
 }

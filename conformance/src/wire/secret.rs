@@ -8,8 +8,7 @@ pub struct Secret {
 }
 
 impl Secret {
-    /// Minimum length of a secret, in characters. A shorter one occurs in ordinary words, where replacing it would both spoil
-    /// reports and reveal it.
+    /// Minimum length in characters. Replacing a shorter one, as ordinary words have it, would spoil reports and reveal it.
     pub const SHORTEST: usize = 6;
 
     /// A secret that reports show as `$name`.
@@ -27,8 +26,7 @@ impl Secret {
         self.value.expose_secret()
     }
 
-    /// The value and what checks send as nearly the same, a wrong token that is as secret, each with the name that replaces it in reports,
-    /// which bash expands to it.
+    /// The value and the nearly same that checks send as wrong, as secret as it, each with its name in reports, as bash expands it.
     pub(crate) fn shown(&self) -> [(String, String); 4] {
         let (name, value) = (self.name, self.expose());
         let [mut without_last, mut without_first] = [value.chars(), value.chars()];

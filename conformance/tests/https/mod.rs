@@ -1,5 +1,4 @@
-//! The reference server as it is deployed: over its own TLS, and behind nginx with the configuration of
-//! `server/nginx.conf`.
+//! The reference server over its own TLS, and behind nginx with `server/nginx.conf`.
 
 #![expect(clippy::expect_used, reason = "a test that can't go on has failed")]
 
