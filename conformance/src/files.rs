@@ -180,4 +180,17 @@ mod tests {
         assert!(metadata.is_file() && !beside.exists());
         assert_eq!(metadata.permissions().mode() & 0o777, 0o600);
     }
+
+    #[test]
+    fn what_is_too_long_is_not_read() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let path = folder.path().join("a");
+        std::fs::write(&path, "four").expect("written");
+        assert_eq!(read_text(&path, 4).expect("text"), "four");
+        assert_eq!(read_text(&path, 3).expect_err("too long").to_string(), "expected at most 3 bytes");
+        std::fs::write(&path, b"\xff").expect("written");
+        assert!(read_text(&path, 4).is_err() && read(&path, 4).is_ok());
+        #[cfg(unix)]
+        assert_eq!(read(Path::new("/dev/zero"), 9).expect_err("endless").kind(), io::ErrorKind::FileTooLarge);
+    }
 }

@@ -318,6 +318,29 @@ mod tests {
     }
 
     #[tokio::test]
+    async fn each_limit_is_exact() {
+        let used_up = async |meter: &Meter, cost| meter.reserve(cost).await.expect_err("used up");
+        let requests = Meter::new(Budget { requests: 2, ..Budget::default() });
+        for _ in 0..2 {
+            drop(requests.reserve(GatewayCost::Nothing).await.expect("within the budget"));
+        }
+        assert_eq!(used_up(&requests, GatewayCost::Nothing).await, BudgetError::Requests(2));
+
+        let gateways = Meter::new(Budget { gateways: 5, bytes: 10, ..Budget::default() });
+        drop(gateways.reserve(GatewayCost::Exactly(5)).await.expect("within the budget"));
+        for cost in [GatewayCost::Exactly(1), GatewayCost::UpTo(9)] {
+            assert_eq!(used_up(&gateways, cost).await, BudgetError::Gateways(5));
+        }
+        drop(gateways.reserve(GatewayCost::Nothing).await.expect("a request that takes none"));
+        assert_eq!(gateways.usage(), Usage { requests: 2, gateways: 5, bytes: 0 });
+        assert_eq!(gateways.take_bytes(10), Ok(()));
+        assert_eq!(gateways.take_bytes(1), Err(BudgetError::Bytes(10)));
+
+        let none = Meter::new(Budget { wall: Duration::ZERO, ..Budget::default() });
+        assert_eq!(used_up(&none, GatewayCost::Nothing).await, BudgetError::Wall(0));
+    }
+
+    #[tokio::test]
     async fn reserved_gateways_are_waited_for_and_may_be_given_back() {
         let meter = meter(5);
         let held = meter.reserve(GatewayCost::Exactly(5)).await.expect("within the budget");
