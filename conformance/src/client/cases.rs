@@ -56,7 +56,7 @@ fn case(contract: &Contract, addresses: &[String], row: &[&str]) -> Option<Clien
         place: Place::Lab,
         capitals: false,
         token: CaseToken::Plain,
-        judge: None,
+        judge: judge(duty.id()),
     };
     let (mut ips, mut page_size, mut lb, mut sb) = (json!(addresses), 50, "4", None);
     for word in words {

@@ -10,7 +10,7 @@ use tokio::io::{AsyncRead, AsyncReadExt as _, AsyncWriteExt as _};
 use super::case::ClientCase;
 use super::error::ClientSuiteError;
 use super::evidence::{Execution, Exit};
-use super::protocol::{Input, MAX_OUTPUT, Output};
+use super::protocol::{Answer, Input, MAX_OUTPUT};
 use super::token_search::shows_any;
 use crate::process::{self, Group};
 use crate::target::Secret;
@@ -48,10 +48,8 @@ pub(super) async fn execute(
         .stdout(Stdio::piped())
         .stderr(Stdio::piped());
     let begun = Instant::now();
-    let mut child = command.spawn().map_err(|error| ClientSuiteError::Command {
-        program: Path::new(program).display().to_string(),
-        reason: error.to_string(),
-    })?;
+    let not_started = |error| ClientSuiteError::Command(program.display().to_string(), error);
+    let mut child = command.spawn().map_err(not_started)?;
     let group = Group::new(&child);
     let input = serde_json::to_vec(&Input::new(case.call.clone(), case.limit)).unwrap_or_default();
     let (stdin, stdout, stderr) = (child.stdin.take(), child.stdout.take(), child.stderr.take());
@@ -104,7 +102,7 @@ pub(super) async fn execute(
     };
     let exit = status.ok().and_then(|status| status.code()).map_or(Exit::Signal, Exit::Code);
     // The error of a malformed answer may quote it.
-    let output = Output::parse(&answered).and_then(|output| output.of(case.call.operation));
+    let output = Answer::parse(&answered, case.call.operation);
     let output = match output {
         Err(reason) if shows_any(reason.as_bytes(), secrets.iter().chain([token])) => {
             Err("not as expected".to_owned())

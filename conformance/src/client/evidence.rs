@@ -8,7 +8,7 @@ use hyper::header::RETRY_AFTER;
 use serde_json::Value;
 
 use super::duty::Duty;
-use super::protocol::{Operation, Output};
+use super::protocol::{Answer, Operation};
 use super::result::ClientFinding;
 use crate::contract::{Contract, OperationId};
 use crate::lab::{Framing, ProxiedRequest, Reply};
@@ -66,13 +66,12 @@ pub(super) struct Execution {
     pub(super) stderr: Vec<u8>,
     pub(super) elapsed: Duration,
     /// Its answer, or why standard output is not one JSON object of the protocol.
-    pub(super) output: Result<Output, String>,
+    pub(super) output: Result<Answer, String>,
 }
 
 impl Execution {
     pub(super) fn has_result(&self) -> bool {
-        let is_result = |output: &Output| output.has_result() && output.error.is_none();
-        self.exit == Exit::Code(0) && self.output.as_ref().is_ok_and(is_result)
+        self.exit == Exit::Code(0) && self.output.as_ref().is_ok_and(Answer::is_result)
     }
 }
 
@@ -103,45 +102,36 @@ impl Evidence {
     }
 
     /// The result that an execution has to report; none when no success was sent.
-    pub(super) fn truth(&self, execution: usize) -> Option<Output> {
+    pub(super) fn truth(&self, execution: usize) -> Option<Answer> {
         let last = self.of(execution).rfind(|recorded| self.is_success(recorded))?;
         let body = last.reply.json();
-        let ids = |name: &str| {
-            let items = body["data"]["items"].as_array().into_iter().flatten();
-            items.filter_map(|item| item[name].as_i64()).collect::<Vec<_>>()
-        };
-        let mut output = Output::default();
-        match self.operation {
-            Operation::Extract => {
-                output.gateways = Some(endpoints(&body));
-            }
+        Some(match self.operation {
+            Operation::Extract => Answer::result(endpoints(&body), None),
             Operation::ExtractText => {
                 let (extract, request) = (&self.contract.extract, &last.request);
                 let separator =
                     extract.separator(request.param(&extract.lb.name), request.param(&extract.sb.name));
-                let text = String::from_utf8_lossy(&last.reply.body).into_owned();
-                output.entries = Some(text.split(&separator).map(str::to_owned).collect());
+                let text = String::from_utf8_lossy(&last.reply.body);
+                Answer::result(text.split(&separator).map(str::to_owned), None)
             }
-            Operation::Groups => output.groups = Some(ids("groupId")),
+            Operation::Groups => Answer::result(ids(&body, "groupId").map(|id| id.to_string()), None),
             // The lab has made the pages of a search for what nobody has.
             Operation::Search if self.instances.is_empty() => {
                 let served = self.of(execution).filter(|it| self.is_success(it));
-                let bodies: Vec<Value> = served.map(|recorded| recorded.reply.json()).collect();
-                let items = bodies.iter().filter_map(|body| body["data"]["items"].as_array()).flatten();
-                let ids: BTreeSet<i64> = items.filter_map(|item| item["instanceId"].as_i64()).collect();
-                output.instances = Some(ids.into_iter().collect());
-                output.total = body["data"]["total"].as_i64();
+                let of_page =
+                    |recorded: &RecordedRequest| ids(&recorded.reply.json(), "instanceId").collect();
+                let found: BTreeSet<i64> = served.flat_map::<Vec<i64>, _>(of_page).collect();
+                Answer::result(found.iter().map(ToString::to_string), body["data"]["total"].as_i64())
             }
-            Operation::Search => {
-                output.instances = Some(self.instances.clone());
-                output.total = i64::try_from(self.instances.len()).ok();
-            }
-        }
-        Some(output)
+            Operation::Search => Answer::result(
+                self.instances.iter().map(ToString::to_string),
+                i64::try_from(self.instances.len()).ok(),
+            ),
+        })
     }
 
     /// The gateways of all extractions of an execution; a repeat with the same request id counts once.
-    pub(super) fn extracted(&self, execution: usize) -> Option<Output> {
+    pub(super) fn extracted(&self, execution: usize) -> Option<Vec<String>> {
         let mut seen = BTreeSet::new();
         let mut gateways = Vec::new();
         for (recorded, id) in self.extractions(execution).zip(self.request_ids(execution)) {
@@ -149,8 +139,7 @@ impl Evidence {
                 gateways.extend(endpoints(&recorded.reply.json()));
             }
         }
-        (self.operation == Operation::Extract)
-            .then(|| Output { gateways: Some(gateways), ..Output::default() })
+        (self.operation == Operation::Extract).then_some(gateways)
     }
 
     /// Whether a response is a complete success.
@@ -189,8 +178,9 @@ impl Evidence {
                 continue;
             };
             // Several extractions of a few gateways are one of many.
-            let is_whole = || self.extracted(number).is_some_and(|all| difference(&output, &all).is_none());
-            let difference = difference(&output, &truth).filter(|_| !is_whole());
+            let differs = |truth| difference(self.operation.item(), &output, truth);
+            let all = self.extracted(number).map(|all| Answer::result(all, None));
+            let difference = differs(truth).filter(|_| all.is_none_or(|all| differs(all).is_some()));
             problems.extend(difference.map(|(expected, actual)| ClientFinding::new(duty, expected, actual)));
         }
         problems
@@ -349,6 +339,12 @@ impl RecordedRequest {
     }
 }
 
+/// This member of each item of a listing.
+pub(super) fn ids<'a>(body: &'a Value, name: &str) -> impl Iterator<Item = i64> {
+    let items = body["data"]["items"].as_array().into_iter().flatten();
+    items.filter_map(move |item| item[name].as_i64())
+}
+
 /// The gateways of a JSON extraction as the protocol writes them.
 fn endpoints(body: &Value) -> Vec<String> {
     let entries = body["data"].as_array().into_iter().flatten();
@@ -361,7 +357,7 @@ fn ending(execution: &Execution) -> String {
         Exit::Killed => "it was killed when its time was over".to_owned(),
         Exit::Signal => "it was ended by a signal".to_owned(),
         Exit::Code(0) => match &execution.output {
-            Ok(Output { error: Some(_), .. }) => "an error".to_owned(),
+            Ok(Answer { error: Some(_), .. }) => "an error".to_owned(),
             Ok(_) => "an answer without a result of this operation".to_owned(),
             Err(reason) => format!("no answer: standard output is {reason}"),
         },
@@ -370,10 +366,8 @@ fn ending(execution: &Execution) -> String {
 }
 
 /// What a result lacks and has too much, in words.
-fn difference(output: &Output, truth: &Output) -> Option<(String, String)> {
-    let (operation, mut sent) = truth.results().next()?;
-    let found = output.results().find(|(of, _)| *of == operation);
-    let (what, mut found) = (operation.item(), found.map(|(_, items)| items).unwrap_or_default());
+fn difference(what: &str, output: &Answer, truth: Answer) -> Option<(String, String)> {
+    let (mut sent, mut found) = (truth.items?, output.items.clone().unwrap_or_default());
     sent.sort_unstable();
     found.sort_unstable();
     let count = |list: &[String], one: &String| list.iter().filter(|other| *other == one).count();

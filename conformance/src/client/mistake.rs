@@ -9,15 +9,9 @@ pub(super) fn hash(value: impl Hash) -> u64 {
 
 /// The text with each number replaced by `#`.
 pub(super) fn without_numbers(text: &str) -> String {
-    let mut words = String::with_capacity(text.len());
-    for c in text.chars() {
-        match c {
-            '0'..='9' if words.ends_with('#') => {}
-            '0'..='9' => words.push('#'),
-            c => words.push(c),
-        }
-    }
-    words
+    let mut words: Vec<char> = text.chars().map(|c| if c.is_ascii_digit() { '#' } else { c }).collect();
+    words.dedup_by(|one, before| (*one, *before) == ('#', '#'));
+    words.into_iter().collect()
 }
 
 #[cfg(test)]

@@ -79,7 +79,7 @@ fn told_otherwise(case: &ClientCase, evidence: &Evidence) -> Option<ClientFindin
             continue;
         }
         let is_whole = own().all(|recorded| evidence.is_whole(recorded));
-        let came = evidence.extracted(run).and_then(|all| i64::try_from(all.gateways?.len()).ok());
+        let came = evidence.extracted(run).and_then(|all| i64::try_from(all.len()).ok());
         if let Some(came) = came.filter(|came| is_whole && *came > told) {
             let expected = format!("{told} gateways in all, as the command was told");
             return Some(ClientFinding::new(case.duty, expected, format!("{came}, by several request ids")));

@@ -13,7 +13,7 @@ use serde_json::json;
 use super::case::{CaseToken, ClientCase, Place, Places};
 use super::command::execute;
 use super::error::ClientSuiteError;
-use super::evidence::{Evidence, Exit};
+use super::evidence::{Evidence, Exit, ids};
 use super::folding;
 use super::outcome;
 use super::protocol::Operation;
@@ -28,8 +28,8 @@ use crate::lab::{Backend, Lab, ProxiedRequest, Proxy, ProxyOptions, Scenarios, U
 use crate::run::Glob;
 use crate::target::Secret;
 
-/// Fewest instances that a search of several pages finds: more than ten, a number at which careless clients stop.
-const INSTANCES: usize = 12;
+/// Number of addresses that a search asks for. They hold more than ten instances, a number at which careless clients stop.
+const ADDRESSES: usize = 6;
 
 /// Number of cases after which a run ends, if the command has neither sent a request nor answered in any of them.
 const MOST_IDLE: usize = 8;
@@ -148,32 +148,21 @@ struct World {
 impl World {
     async fn new(contract: &'static Contract, reference: &Reference) -> Result<Self, ClientSuiteError> {
         let backend = Backend::new(contract, reference.target()).map_err(ClientSuiteError::lab)?;
-        let mut world = Self { contract, backend, addresses: Vec::new(), instances: Vec::new() };
-        for address in &reference.target().facts.own_addresses {
-            world.addresses.push(address.clone());
-            world.instances = world.found(&world.addresses).await;
-            if world.instances.len() >= INSTANCES {
-                break;
-            }
-        }
-        Ok(world)
-    }
-
-    /// The ids of the instances at some addresses.
-    async fn found(&self, addresses: &[String]) -> Vec<i64> {
-        let search = &self.contract.search;
+        let own = &reference.target().facts.own_addresses;
+        let addresses: Vec<String> = own.iter().take(ADDRESSES).cloned().collect();
+        let search = &contract.search;
         let mut request = ProxiedRequest::new(hyper::Method::POST, &*search.operation.path);
         request
             .headers
             .insert(hyper::header::CONTENT_TYPE, hyper::header::HeaderValue::from_static("application/json"));
-        request.set_param(&search.operation.api_key.name, self.backend.token.expose());
+        request.set_param(&search.operation.api_key.name, backend.token.expose());
         request.set_json(&json!({
             (search.ips.name.as_str()): addresses,
             (search.page_size.name.as_str()): search.page_sizes.end(),
         }));
-        let body = self.backend.upstream.call(&request).await.json();
-        let items = body["data"]["items"].as_array().into_iter().flatten();
-        items.filter_map(|item| item["instanceId"].as_i64()).collect()
+        let found = backend.upstream.call(&request).await.json();
+        let instances = ids(&found, "instanceId").collect();
+        Ok(Self { contract, backend, addresses, instances })
     }
 
     async fn result(
