@@ -26,23 +26,19 @@ struct Document<'a> {
 
 #[derive(Deserialize)]
 struct Log<'a> {
-    #[serde(borrow)]
-    entries: Entries<'a>,
+    /// Texts that are not parsed yet; none when there are too many.
+    #[serde(borrow, deserialize_with = "entries")]
+    entries: Option<Vec<&'a RawValue>>,
 }
 
-/// Texts that are not parsed yet; none when there are too many.
-struct Entries<'a>(Option<Vec<&'a RawValue>>);
-
-impl<'de: 'a, 'a> Deserialize<'de> for Entries<'a> {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        deserializer.deserialize_seq(EntriesVisitor)
-    }
+fn entries<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<Vec<&'de RawValue>>, D::Error> {
+    deserializer.deserialize_seq(EntriesVisitor)
 }
 
 struct EntriesVisitor;
 
 impl<'de> Visitor<'de> for EntriesVisitor {
-    type Value = Entries<'de>;
+    type Value = Option<Vec<&'de RawValue>>;
 
     fn expecting(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.write_str("a sequence")
@@ -52,14 +48,12 @@ impl<'de> Visitor<'de> for EntriesVisitor {
     fn visit_seq<A: SeqAccess<'de>>(self, mut sequence: A) -> Result<Self::Value, A::Error> {
         let mut entries = Vec::new();
         while entries.len() < Archive::MAX_ENTRIES {
-            let Some(entry) = sequence.next_element()? else { return Ok(Entries(Some(entries))) };
+            let Some(entry) = sequence.next_element()? else { return Ok(Some(entries)) };
             entries.push(entry);
         }
-        let mut is_more = false;
-        while sequence.next_element::<IgnoredAny>()?.is_some() {
-            is_more = true;
-        }
-        Ok(Entries((!is_more).then_some(entries)))
+        let is_more = sequence.next_element::<IgnoredAny>()?.is_some();
+        while sequence.next_element::<IgnoredAny>()?.is_some() {}
+        Ok((!is_more).then_some(entries))
     }
 }
 
@@ -138,10 +132,9 @@ impl Archive {
             let (line, column, message) = (error.line(), error.column(), without_content(&error));
             format!("line {line}, column {column}: {message}; expected an HTTP Archive (HAR 1.2)")
         })?;
-        let Entries(Some(entries)) = log.entries else {
-            let most = Self::MAX_ENTRIES;
-            return Err(format!("expected at most {most} entries, found more; export fewer requests"));
-        };
+        let too_many =
+            || format!("expected at most {} entries, found more; export fewer requests", Self::MAX_ENTRIES);
+        let entries = log.entries.ok_or_else(too_many)?;
         let place = |entry: &&RawValue| {
             let begin = entry.get().as_ptr().addr() - text.as_ptr().addr();
             begin..begin + entry.get().len()

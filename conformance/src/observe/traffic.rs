@@ -21,18 +21,9 @@ pub struct Traffic {
     /// Number of entries of the archive.
     pub entries: usize,
     pub(super) exchanges: Vec<TrafficExchange>,
-    /// The entries that are not judged, by reason.
-    pub left_out: Vec<LeftOut>,
+    /// Why entries are not judged, and how many.
+    pub left_out: Vec<(String, usize)>,
     pub(super) redactor: Redactor,
-}
-
-/// Entries that are not judged, for one reason.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct LeftOut {
-    /// Why.
-    pub reason: String,
-    /// How many.
-    pub entries: usize,
 }
 
 /// An exchange of the traffic. Its response is parsed for as long as it is judged, because values take many times the memory of their
@@ -159,8 +150,7 @@ impl Traffic {
         let reasons = left_out.into_iter().map(|(reason, entries)| (reason.to_owned(), entries));
         let odd = first.map(|first| (format!("not an entry of HAR 1.2, first {first}"), unreadable));
         let others = (NOT_CALLED.to_owned(), archive.len() - called - unreadable);
-        let left_out = reasons.chain(odd).chain([others]).filter(|(_, entries)| *entries > 0);
-        let left_out = left_out.map(|(reason, entries)| LeftOut { reason, entries }).collect();
+        let left_out = reasons.chain(odd).chain([others]).filter(|(_, entries)| *entries > 0).collect();
         let redactor = credentials.redactor().map_err(|error| error.to_string())?;
         Ok(Self { base, entries: archive.len(), exchanges, left_out, redactor })
     }
