@@ -9,7 +9,7 @@ use hyper::header::{HeaderMap, HeaderName, HeaderValue};
 use serde_json::json;
 
 use super::evidence::RecordedRequest;
-use super::mistake;
+use super::result::hash;
 use super::token_search::carries;
 use crate::contract::Contract;
 use crate::lab::{Backend, Context, Framing, Handler, ProxiedRequest, Reply, Upstream};
@@ -66,8 +66,7 @@ impl OwnRequestIds {
 
     fn own(&self, id: &str) -> Option<String> {
         let replaced = !id.is_empty() && id.len() <= Self::MAX_LENGTH;
-        replaced
-            .then(|| format!("{:016x}{:016x}", mistake::hash((&self.id, id)), mistake::hash((id, &self.id))))
+        replaced.then(|| format!("{:016x}{:016x}", hash((&self.id, id)), hash((id, &self.id))))
     }
 }
 

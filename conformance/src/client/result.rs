@@ -1,3 +1,4 @@
+use std::hash::{BuildHasher as _, BuildHasherDefault, DefaultHasher, Hash};
 use std::time::Duration;
 
 use serde::Serialize;
@@ -5,7 +6,6 @@ use serde::Serialize;
 use super::case::{ClientCase, Expectation, Place};
 use super::duty::Duty;
 use super::evidence::{Evidence, Execution};
-use super::mistake;
 use super::protocol::Input;
 use super::token_search::excerpt;
 use crate::check::{InferredClauses, Outcome, Severity};
@@ -75,7 +75,7 @@ impl ClientFinding {
     /// A duty that was not kept. The texts hold no token.
     pub(super) fn new(duty: Duty, expected: impl Into<String>, actual: impl Into<String>) -> Self {
         let (expected, actual) = (expected.into(), actual.into());
-        let mistake = mistake::hash((mistake::without_numbers(&expected), mistake::without_numbers(&actual)));
+        let mistake = hash((without_numbers(&expected), without_numbers(&actual)));
         let (requirement, inferred_from, severity) = (duty.text(), duty.inferred_from(), Severity::Fail);
         Self { duty, requirement, expected, actual, severity, same_as: None, inferred_from, mistake }
     }
@@ -83,9 +83,9 @@ impl ClientFinding {
     /// Another error of the command would be another mistake.
     pub(super) fn said_by(self, execution: &Execution) -> Self {
         let failure = execution.output.as_ref().ok().and_then(|output| output.error.as_ref());
-        let words = |part: &Option<String>| part.as_deref().map(mistake::without_numbers);
+        let words = |part: &Option<String>| part.as_deref().map(without_numbers);
         let words = failure.map(|failure| [words(&failure.class), words(&failure.message)]);
-        Self { mistake: mistake::hash((self.mistake, execution.exit, words)), ..self }
+        Self { mistake: hash((self.mistake, execution.exit, words)), ..self }
     }
 
     /// With the responses before it.
@@ -171,4 +171,16 @@ impl ClientCaseResult {
             elapsed_ms: 0,
         }
     }
+}
+
+/// A hash that is the same in each process.
+pub(super) fn hash(value: impl Hash) -> u64 {
+    BuildHasherDefault::<DefaultHasher>::new().hash_one(value)
+}
+
+/// The text with each number replaced by `#`.
+fn without_numbers(text: &str) -> String {
+    let mut words: Vec<char> = text.chars().map(|c| if c.is_ascii_digit() { '#' } else { c }).collect();
+    words.dedup_by(|one, before| (*one, *before) == ('#', '#'));
+    words.into_iter().collect()
 }

@@ -50,9 +50,6 @@ pub const MAX_DETECTORS: usize = 32;
 /// What the ids of the faults of the independent server begin with.
 pub(super) const INDEPENDENT: &str = "independent/";
 
-static EMBEDDED: LazyLock<Result<Matrix, String>> =
-    LazyLock::new(|| Matrix::from_text(include_str!("generated/matrix.txt")));
-
 impl KnownFault {
     /// Whether the lab has it, and not only the independent server.
     pub fn is_of_lab(&self) -> bool {
@@ -71,6 +68,8 @@ impl Matrix {
     /// # Errors
     /// The generated file is invalid, which is a bug of the suite.
     pub fn embedded() -> Result<&'static Self, &'static str> {
+        static EMBEDDED: LazyLock<Result<Matrix, String>> =
+            LazyLock::new(|| Matrix::from_text(include_str!("generated/matrix.txt")));
         EMBEDDED.as_ref().map_err(String::as_str)
     }
 

@@ -133,11 +133,8 @@ impl Detection {
     }
 
     /// Noticed faults in percent of the known ones, rounded down.
-    pub const fn percent(&self) -> usize {
-        match (self.noticed * 100).checked_div(self.known) {
-            Some(percent) => percent,
-            None => 0,
-        }
+    pub fn percent(&self) -> usize {
+        (self.noticed * 100).checked_div(self.known).unwrap_or_default()
     }
 }
 
