@@ -22,8 +22,7 @@ pub enum Expectation {
 pub(super) enum Place {
     /// The lab, on the loopback interface.
     Lab,
-    /// The lab, by an address that is not a loopback address, although it leads there. What stands before the address: a scheme,
-    /// and a user that looks like a loopback address.
+    /// The lab, by an address that leads there and is no loopback address, behind this scheme, and a user that looks like one.
     PlainHttp(String),
     /// A closed port.
     Nobody,
@@ -124,9 +123,8 @@ impl ClientCase {
         let lines = match (&self.place, self.variation) {
             (Place::Nobody, _) => "nobody listens at its address".to_owned(),
             (Place::PlainHttp(prefix), _) => {
-                format!(
-                    "has an address of plain http outside of the loopback interface: {prefix}0.0.0.0:PORT"
-                )
+                let place = "has an address of plain http outside of the loopback interface";
+                format!("{place}: {prefix}0.0.0.0:PORT")
             }
             (Place::Lab, Some(Row { id, breaks, .. })) => {
                 format!("decides unspecified behaviour so: {id}\n{breaks}")
@@ -146,14 +144,7 @@ impl ClientCase {
     }
 
     pub(super) fn problems(&self, evidence: &Evidence) -> Vec<ClientFinding> {
-        let mut problems = match self.expectation {
-            Expectation::Result => evidence.result_problems(self.duty, true),
-            Expectation::Error => evidence.error_problems(self.duty),
-            Expectation::Either => evidence.result_problems(self.duty, false),
-        };
-        if self.expectation != Expectation::Result {
-            problems.extend(evidence.crashes());
-        }
+        let mut problems = evidence.answer_problems(self.duty, self.expectation);
         problems.extend(self.judge.into_iter().flat_map(|judge| judge(evidence)));
         problems
     }

@@ -18,8 +18,7 @@ use crate::target::Secret;
 /// How much longer than its call a command may run, counted from its first request, before it is killed.
 const KILLED_AFTER: Duration = Duration::from_secs(4);
 
-/// How long a command may take until its first request, in addition to the time of its call, because an interpreter or a
-/// container has to start.
+/// How long a command may take until its first request beside the time of its call: an interpreter or a container has to start.
 const START: Duration = Duration::from_secs(10);
 
 /// How long processes that the command started may keep its output open after its exit.
@@ -130,10 +129,7 @@ async fn answer(source: Option<impl AsyncRead + Unpin>, text: &mut Vec<u8>) {
 
 /// Reads standard error to its end and keeps the beginning.
 async fn log(source: Option<impl AsyncRead + Unpin>, kept: &mut Vec<u8>) {
-    let mut buffer = vec![0; 16 << 10];
     let Some(mut source) = source else { return };
-    while let Ok(count @ 1..) = source.read(&mut buffer).await {
-        let room = MAX_OUTPUT.saturating_sub(kept.len()).min(count);
-        kept.extend_from_slice(buffer.get(..room).unwrap_or_default());
-    }
+    let _ = (&mut source).take(MAX_OUTPUT as u64).read_to_end(kept).await;
+    let _ = tokio::io::copy(&mut source, &mut tokio::io::sink()).await;
 }

@@ -1,12 +1,12 @@
 //! What a case leaves behind, and judgements on it that several cases share.
 
 use std::collections::BTreeSet;
-use std::fmt;
 use std::time::Duration;
 
 use hyper::header::RETRY_AFTER;
 use serde_json::Value;
 
+use super::case::Expectation;
 use super::duty::Duty;
 use super::protocol::{Answer, Operation};
 use super::result::ClientFinding;
@@ -37,23 +37,15 @@ pub(super) struct RecordedRequest {
 }
 
 /// How the command ended.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, thiserror::Error)]
 pub(super) enum Exit {
+    #[error("exit code {0}")]
     Code(i32),
     /// By a signal that it was not sent here.
+    #[error("a signal")]
     Signal,
-    /// It was killed when its time was over.
+    #[error("a timeout: it was killed")]
     Killed,
-}
-
-impl fmt::Display for Exit {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Code(code) => write!(f, "exit code {code}"),
-            Self::Signal => f.write_str("a signal"),
-            Self::Killed => f.write_str("a timeout: it was killed"),
-        }
-    }
 }
 
 /// One execution of the command.
@@ -160,60 +152,44 @@ impl Evidence {
         self.is_success(recorded) && !is_partial
     }
 
-    /// Problems of an execution that has to report a result, and of a result that is not what was sent.
-    pub(super) fn result_problems(&self, duty: Duty, must: bool) -> Vec<ClientFinding> {
+    /// What is wrong with the answer of each execution.
+    pub(super) fn answer_problems(&self, duty: Duty, expectation: Expectation) -> Vec<ClientFinding> {
         let mut problems = Vec::new();
         for (number, execution) in self.executions.iter().enumerate() {
-            if !execution.has_result() {
-                if must {
-                    let problem =
-                        ClientFinding::new(duty, "a result: the service served the call", ending(execution));
-                    problems.push(problem.after(&self.summary(number)).said_by(execution));
-                }
-                continue;
-            }
-            let output = execution.output.clone().unwrap_or_default();
-            let Some(truth) = self.truth(number) else {
-                problems.push(self.invented_result(number));
-                continue;
+            let problem = |duty, expected, actual: &str| {
+                ClientFinding::new(duty, expected, actual).after(&self.summary(number))
             };
-            // Several extractions of a few gateways are one of many.
-            let differs = |truth| difference(self.operation.item(), &output, truth);
-            let all = self.extracted(number).map(|all| Answer::result(all, None));
-            let difference = differs(truth).filter(|_| all.is_none_or(|all| differs(all).is_some()));
-            problems.extend(difference.map(|(expected, actual)| ClientFinding::new(duty, expected, actual)));
+            problems.extend(match (self.truth(number), expectation) {
+                (_, Expectation::Result) if !execution.has_result() => {
+                    let expected = "a result: the service served the call";
+                    Some(problem(duty, expected, &ending(execution)).said_by(execution))
+                }
+                // What a response is like is open where it is no success, and no caller dies of it.
+                _ if !execution.has_result() => self.has_crashed(number).then(|| {
+                    let expected = "an answer, which is an error where the call failed";
+                    let crash = format!("a crash: {}", ending(execution));
+                    problem(Duty::Tolerant, expected, &crash).said_by(execution)
+                }),
+                // Whatever the case is about, it is this duty that says what a success is.
+                (None, _) => {
+                    Some(problem(Duty::BothCodes, "an error: no response was a success", "a result"))
+                }
+                (Some(_), Expectation::Error) => {
+                    // A client that never sent the request that fails has no error to report.
+                    let met_failure = self.of(number).any(|recorded| !self.is_success(recorded));
+                    met_failure.then(|| problem(duty, "an error: a request of the call failed", "a result"))
+                }
+                (Some(truth), _) => {
+                    let output = execution.output.clone().unwrap_or_default();
+                    let differs = |truth| difference(self.operation.result().1, &output, truth);
+                    // Several extractions of a few gateways are one of many.
+                    let all = self.extracted(number).map(|all| Answer::result(all, None));
+                    let difference = differs(truth).filter(|_| all.is_none_or(|all| differs(all).is_some()));
+                    difference.map(|(expected, actual)| ClientFinding::new(duty, expected, actual))
+                }
+            });
         }
         problems
-    }
-
-    /// Problems of an execution that has to report an error.
-    pub(super) fn error_problems(&self, duty: Duty) -> Vec<ClientFinding> {
-        // A client that never sent the request that fails has no error to report.
-        let met_failure = |number| {
-            self.of(number).next().is_none() || self.of(number).any(|recorded| !self.is_success(recorded))
-        };
-        let unaware = self.executions.iter().enumerate();
-        let unaware = unaware.filter(|(number, execution)| execution.has_result() && met_failure(*number));
-        let problem = |number| match self.truth(number) {
-            None => self.invented_result(number),
-            Some(_) => ClientFinding::new(duty, "an error: a request of the call failed", "a result")
-                .after(&self.summary(number)),
-        };
-        unaware.map(|(number, _)| problem(number)).collect()
-    }
-
-    /// Executions that sent something and ended without an answer. What a response is like is open where it is no success, and no
-    /// caller dies of it.
-    pub(super) fn crashes(&self) -> Vec<ClientFinding> {
-        let executions = self.executions.iter().enumerate();
-        let crashed = executions.filter(|(number, _)| self.has_crashed(*number));
-        let problem = |(number, execution): (usize, &Execution)| {
-            let expected = "an answer, which is an error where the call failed";
-            ClientFinding::new(Duty::Tolerant, expected, format!("a crash: {}", ending(execution)))
-                .after(&self.summary(number))
-                .said_by(execution)
-        };
-        crashed.map(problem).collect()
     }
 
     /// Whether an execution ended without a word, although it had begun the call. Before its first request it shows nothing of the
@@ -224,12 +200,6 @@ impl Evidence {
             Exit::Code(_) | Exit::Signal => execution.stdout.trim_ascii().is_empty(),
         });
         is_crash && self.of(number).next().is_some()
-    }
-
-    /// A result although nothing was a success. Whatever the case is about, it is this duty that says what a success is.
-    fn invented_result(&self, execution: usize) -> ClientFinding {
-        ClientFinding::new(Duty::BothCodes, "an error: no response was a success", "a result")
-            .after(&self.summary(execution))
     }
 
     /// Requests that arrived before the time of Retry-After was over.
@@ -367,19 +337,12 @@ fn ending(execution: &Execution) -> String {
 
 /// What a result lacks and has too much, in words.
 fn difference(what: &str, output: &Answer, truth: Answer) -> Option<(String, String)> {
-    let (mut sent, mut found) = (truth.items?, output.items.clone().unwrap_or_default());
-    sent.sort_unstable();
-    found.sort_unstable();
-    let count = |list: &[String], one: &String| list.iter().filter(|other| *other == one).count();
+    let (sent, found) = (truth.items?, output.items.clone().unwrap_or_default());
     // A service may send a gateway several times, and a caller may drop the repeats.
-    let mut distinct = sent.clone();
-    distinct.dedup();
-    let lost = distinct.iter().filter(|one| !found.contains(one)).count();
-    let mut known = found.clone();
-    known.dedup();
-    let repeated =
-        known.iter().filter(|one| sent.contains(one) && count(&found, one) > count(&sent, one)).count();
-    let foreign = known.iter().filter(|one| !sent.contains(one)).count();
+    let (distinct, known) = (BTreeSet::from_iter(&sent), BTreeSet::from_iter(&found));
+    let (lost, foreign) = (distinct.difference(&known).count(), known.difference(&distinct).count());
+    let count = |list: &[String], one: &String| list.iter().filter(|other| *other == one).count();
+    let repeated = known.intersection(&distinct).filter(|one| count(&found, one) > count(&sent, one)).count();
     if lost + repeated + foreign > 0 {
         let parts = [(lost, "missing"), (repeated, "too often"), (foreign, "never sent")];
         let parts =

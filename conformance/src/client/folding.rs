@@ -4,13 +4,10 @@ use super::case::ClientCase;
 use super::result::ClientCaseResult;
 use crate::check::{Outcome, Severity};
 
-/// Refers each finding, and each case without a result, to the first case that shows the same. `results` are in the order of
-/// `cases`.
+/// Refers each finding, and each case without a result, to the first case that shows the same. `results` stand as `cases` do.
 pub(super) fn refer(cases: &[ClientCase], results: &mut [ClientCaseResult]) {
-    let is_plain: Vec<bool> = results
-        .iter()
-        .map(|result| cases.iter().find(|case| case.id == result.id).is_some_and(ClientCase::is_plain))
-        .collect();
+    let case = |result: &ClientCaseResult| cases.iter().find(|case| case.id == result.id);
+    let is_plain: Vec<bool> = results.iter().map(|it| case(it).is_some_and(ClientCase::is_plain)).collect();
     // A plain call is a better reference than a case that happens to run first.
     let (plain, others): (Vec<usize>, Vec<usize>) = (0..results.len()).partition(|place| is_plain[*place]);
     let order = [plain, others].concat();

@@ -34,23 +34,13 @@ names! {
 }
 
 impl Operation {
-    /// The member of an answer that holds the result.
-    const fn member(self) -> &'static str {
+    /// The member of an answer that holds the result, and the name of one item of it.
+    pub(super) const fn result(self) -> (&'static str, &'static str) {
         match self {
-            Self::Extract => "gateways",
-            Self::ExtractText => "entries",
-            Self::Groups => "groups",
-            Self::Search => "instances",
-        }
-    }
-
-    /// One item of the result.
-    pub(super) const fn item(self) -> &'static str {
-        match self {
-            Self::Extract => "gateway",
-            Self::ExtractText => "entry",
-            Self::Groups => "group",
-            Self::Search => "instance",
+            Self::Extract => ("gateways", "gateway"),
+            Self::ExtractText => ("entries", "entry"),
+            Self::Groups => ("groups", "group"),
+            Self::Search => ("instances", "instance"),
         }
     }
 }
@@ -94,12 +84,10 @@ impl Output {
     /// The items of this operation's result; none without its member.
     fn items(&self, operation: Operation) -> Option<Vec<String>> {
         let numbers = |list: &Vec<i64>| list.iter().map(ToString::to_string).collect();
+        // The evidence spells an IPv6 host without brackets.
+        let hosts = |list: &Vec<String>| list.iter().map(|host| host.replace(['[', ']'], "")).collect();
         match operation {
-            // The evidence spells an IPv6 host without brackets.
-            Operation::Extract => self
-                .gateways
-                .as_ref()
-                .map(|list| list.iter().map(|gateway| gateway.replace(['[', ']'], "")).collect()),
+            Operation::Extract => self.gateways.as_ref().map(hosts),
             Operation::ExtractText => self.entries.clone(),
             Operation::Groups => self.groups.as_ref().map(numbers),
             Operation::Search => self.instances.as_ref().map(numbers),
@@ -124,8 +112,7 @@ impl Answer {
         Self { items: Some(items.collect()), total, error: None }
     }
 
-    /// Reads standard output, or says what is wrong with it: its size, its JSON, the place and type of a member, or a result of
-    /// another operation.
+    /// Reads standard output, or says what is wrong with its size, its JSON or a member, by place and type.
     pub(super) fn parse(stdout: &[u8], operation: Operation) -> Result<Self, String> {
         if stdout.len() > MAX_OUTPUT {
             return Err(format!("more than {} MiB", MAX_OUTPUT >> 20));
@@ -156,7 +143,7 @@ impl Answer {
         if items.is_none() && output.error.is_none() {
             let other = Operation::ALL.into_iter().find(|other| output.items(*other).is_some());
             let other = other.ok_or("an object without a result and without `error`")?;
-            let (expected, call, found) = (operation.member(), operation.name(), other.member());
+            let ((expected, _), call, (found, _)) = (operation.result(), operation.name(), other.result());
             return Err(format!("expected `{expected}` in the answer to `{call}`, found `{found}`"));
         }
         let result = items.map_or_else(Self::default, |items| Self::result(items, output.total));

@@ -59,8 +59,7 @@ pub struct ClientFinding {
     pub actual: String,
     /// Whether it counts as a failure.
     pub severity: Severity,
-    /// The case that shows the same mistake: a plain call, which says that the situation of this case is not its cause, or an
-    /// earlier case for the same duty. The verdict counts a mistake once.
+    /// The case that shows the same mistake: a plain call, or an earlier case for the same duty. The verdict counts a mistake once.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub same_as: Option<String>,
     /// The sentences that presuppose the duty, when the contract does not state it.
@@ -109,13 +108,10 @@ impl ClientFinding {
                 None => findings.push((finding, 0)),
             }
         }
-        let counted = |(finding, more): (Self, usize)| match more {
-            0 => finding,
-            _ => {
-                Self { actual: format!("{}, and {}", finding.actual, quantity(more, "more time")), ..finding }
-            }
-        };
-        findings.into_iter().map(counted).collect()
+        for (finding, more) in findings.iter_mut().filter(|(_, more)| *more > 0) {
+            finding.actual.push_str(&format!(", and {}", quantity(*more, "more time")));
+        }
+        findings.into_iter().map(|(finding, _)| finding).collect()
     }
 }
 
@@ -128,10 +124,8 @@ impl ClientCaseResult {
     ) -> Self {
         let last = evidence.executions.last();
         let secrets = || evidence.secrets.iter().chain([&evidence.token]);
-        let requests = evidence
-            .requests
-            .iter()
-            .map(|recorded| format!("{:.3} s: {}", recorded.at.as_secs_f64(), recorded.line()));
+        let requests = evidence.requests.iter();
+        let requests = requests.map(|it| format!("{:.3} s: {}", it.at.as_secs_f64(), it.line()));
         Self {
             gave_up: outcome == Outcome::Passed
                 && case.expectation == Expectation::Either
