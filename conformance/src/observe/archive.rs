@@ -11,8 +11,7 @@ use serde_json::value::RawValue;
 
 use crate::report::HAR_CUT;
 
-/// An HTTP Archive, version 1.2. It holds whatever the traffic held, tokens too, so it is neither shown nor kept. Its entries are
-/// read one at a time, because values take many times the memory of their text.
+/// An HTTP Archive (1.2), which is neither shown nor kept, for its tokens. Entries are read one at a time: values take more memory.
 pub struct Archive {
     text: String,
     entries: Vec<Range<usize>>,
@@ -110,8 +109,7 @@ impl Archive {
     /// Reads an archive of at most `limit` bytes.
     ///
     /// # Errors
-    /// When it can't be read, is longer, or is no archive; with the line and the column. No text of the file is repeated: it holds
-    /// tokens.
+    /// When it can't be read, is longer, or is no archive, with the place. No text of it is repeated: it holds tokens.
     pub fn read(file: impl Read, limit: u64) -> Result<Self, String> {
         let mut bytes = Vec::new();
         file.take(limit.saturating_add(1)).read_to_end(&mut bytes).map_err(|error| error.to_string())?;

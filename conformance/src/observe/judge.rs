@@ -59,11 +59,8 @@ pub fn observe(contract: &Contract, traffic: &Traffic, inferred: InferredClauses
             &traffic.redactor,
         );
     }
-    let mut results: Vec<CheckResult> = passive
-        .into_checks()
-        .map(|check| concluded_passive(check, contract, NOT_SHOWN))
-        .map(with_places)
-        .collect();
+    let concluded = passive.into_checks().map(|check| concluded_passive(check, contract, NOT_SHOWN));
+    let mut results: Vec<CheckResult> = concluded.map(with_places).collect();
     let compared = compare(extractions);
     if !compared.is_empty() {
         seen.insert(Clause::ExtractIdempotent);
