@@ -3,8 +3,7 @@ use std::sync::{Arc, LazyLock};
 
 use crate::contract::Clause;
 
-/// Known faults, each with the cases that notice it. They are recorded against servers with one fault at a time, with every fact
-/// supplied.
+/// Known faults, each with the cases that notice it, as recorded against servers with one fault and with every fact supplied.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Matrix {
     cases: Vec<CaseName>,
@@ -132,8 +131,7 @@ impl Matrix {
         self.add_fault(KnownFault { noticed_by, ..fault.clone() });
     }
 
-    /// Keeps only the cheapest cases of each fault and judge, the first by name among equals. An obvious fault is noticed by a
-    /// thousand cases, and no plan needs all of them.
+    /// Keeps only the cheapest cases of each fault and judge, the first by name among equals: no plan needs a thousand of them.
     pub fn keep_cheapest(&mut self, price: impl Fn(&CaseName) -> u32) {
         for fault in &mut self.faults {
             let mut by_judge: BTreeMap<&Arc<str>, Vec<usize>> = BTreeMap::new();

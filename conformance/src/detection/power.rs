@@ -114,10 +114,8 @@ impl Detection {
             }
         }
         let clauses: Vec<ClauseDetection> = clauses.into_values().collect();
-        let mut unlocks: Vec<Unlock> = unlocks
-            .into_iter()
-            .map(|(reason, faults)| Unlock { reason: reason.to_owned(), faults })
-            .collect();
+        let unlock = |(reason, faults): (&str, _)| Unlock { reason: reason.to_owned(), faults };
+        let mut unlocks: Vec<Unlock> = unlocks.into_iter().map(unlock).collect();
         unlocks.sort_by_key(|unlock| std::cmp::Reverse(unlock.faults));
         Self {
             known: clauses.iter().map(|clause| clause.known).sum(),

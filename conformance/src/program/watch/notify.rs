@@ -13,8 +13,7 @@ use crate::program::warn;
 /// How long the command of a change may run before it is killed, with everything that it has started.
 const TIME: Duration = Duration::from_secs(30);
 
-/// Runs the command of `--on-change`, without a shell, with what changed as JSON. What goes wrong with it is a warning: the next
-/// run begins all the same.
+/// Runs the command of `--on-change`, without a shell, with what changed as JSON. What goes wrong with it is a warning.
 pub(super) async fn notify(program: &PathBuf, report: &Report, changes: &Changes, kept: Option<&Path>) {
     let Changes { verdict_before, new, fixed, unchanged } = changes;
     // It holds no secret, because a report holds none.
