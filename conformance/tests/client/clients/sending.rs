@@ -43,12 +43,9 @@ impl Call {
         let backoff = if self.never_waits() { Duration::ZERO } else { Duration::from_millis(100) };
         let begun = Instant::now();
         let left = self.deadline.saturating_duration_since(begun);
-        let left = match self.habit.as_str() {
-            "a timeout for each request" | "another request id after its own timeout" => {
-                left.min(Duration::from_secs(3))
-            }
-            _ => left,
-        };
+        let is_of_request = self.is("a timeout for each request");
+        let is_short = is_of_request || self.is("another request id after its own timeout");
+        let left = if is_short { left.min(Duration::from_secs(3)) } else { left };
         let mut sent = match self.own_http() && body.is_none() {
             true => Ok(self.sent_by_hand(sent)),
             false => self.request(sent).timeout(left).send().await,
@@ -190,11 +187,8 @@ impl Call {
             "encodes Latin-1" => value.chars().map(latin1).collect(),
             _ => url::form_urlencoded::byte_serialize(value.as_bytes()).collect(),
         };
-        parameters
-            .iter()
-            .map(|(name, value)| format!("{name}={}", encoded(value)))
-            .collect::<Vec<_>>()
-            .join("&")
+        let pairs = parameters.iter().map(|(name, value)| format!("{name}={}", encoded(value)));
+        pairs.collect::<Vec<_>>().join("&")
     }
 
     fn request(&self, sent: Request<'_>) -> reqwest::RequestBuilder {
@@ -220,9 +214,8 @@ impl Call {
 
     /// Whether this client speaks HTTP without a library.
     fn own_http(&self) -> bool {
-        const OWN: [&str; 3] =
-            ["sends characters as they are", "knows headers in lower case", "knows headers in capitals"];
-        OWN.contains(&self.habit.as_str())
+        let is_of_headers = self.is("knows headers in lower case") || self.is("knows headers in capitals");
+        is_of_headers || self.is("sends characters as they are")
     }
 
     /// The response to a request on a socket of its own, with those of its headers that this client knows.
@@ -310,10 +303,8 @@ impl Call {
 fn east_of_greenwich() -> Duration {
     let offset = std::process::Command::new("date").arg("+%z").output().expect("a time zone").stdout;
     let offset = String::from_utf8_lossy(&offset);
-    let part = |range: std::ops::Range<usize>| {
-        offset.get(range).and_then(|part| part.parse::<u64>().ok()).unwrap_or_default()
-    };
-    Duration::from_secs(part(1..3) * 3600 + part(3..5) * 60)
+    let offset: u64 = offset.trim().trim_start_matches('+').parse().unwrap_or_default();
+    Duration::from_secs(offset / 100 * 3600 + offset % 100 * 60)
 }
 
 /// Whether the reference server would send this.
