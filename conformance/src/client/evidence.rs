@@ -310,7 +310,7 @@ impl RecordedRequest {
 }
 
 /// This member of each item of a listing.
-pub(super) fn ids<'a>(body: &'a Value, name: &str) -> impl Iterator<Item = i64> {
+pub(super) fn ids(body: &Value, name: &str) -> impl Iterator<Item = i64> {
     let items = body["data"]["items"].as_array().into_iter().flatten();
     items.filter_map(move |item| item[name].as_i64())
 }
