@@ -22,8 +22,7 @@ pub enum Expectation {
 pub(super) enum Place {
     /// The lab, on the loopback interface.
     Lab,
-    /// The lab, by an address that is not a loopback address, although it leads there. What stands before the address: a scheme,
-    /// and a user that looks like a loopback address.
+    /// The lab, by an address that leads there and is no loopback address, behind this scheme, and a user that looks like one.
     PlainHttp(String),
     /// A closed port.
     Nobody,
@@ -90,7 +89,7 @@ pub struct ClientCase {
     /// Whether names of headers are spelt with capitals.
     pub(super) capitals: bool,
     pub(super) token: CaseToken,
-    /// What its requests are judged by, where that does not follow from the duty.
+    /// What its requests are judged by: what follows from the duty, where the case has no other.
     pub(super) judge: Option<RequestJudge>,
 }
 
@@ -124,9 +123,8 @@ impl ClientCase {
         let lines = match (&self.place, self.variation) {
             (Place::Nobody, _) => "nobody listens at its address".to_owned(),
             (Place::PlainHttp(prefix), _) => {
-                format!(
-                    "has an address of plain http outside of the loopback interface: {prefix}0.0.0.0:PORT"
-                )
+                let place = "has an address of plain http outside of the loopback interface";
+                format!("{place}: {prefix}0.0.0.0:PORT")
             }
             (Place::Lab, Some(Row { id, breaks, .. })) => {
                 format!("decides unspecified behaviour so: {id}\n{breaks}")
@@ -146,39 +144,24 @@ impl ClientCase {
     }
 
     pub(super) fn problems(&self, evidence: &Evidence) -> Vec<ClientFinding> {
-        let mut problems = match self.expectation {
-            Expectation::Result => evidence.result_problems(self.duty, true),
-            Expectation::Error => evidence.error_problems(self.duty),
-            Expectation::Either => evidence.result_problems(self.duty, false),
-        };
-        if self.expectation != Expectation::Result {
-            problems.extend(evidence.crashes());
-        }
-        problems.extend(self.request_problems(evidence));
+        let mut problems = evidence.answer_problems(self.duty, self.expectation);
+        problems.extend(self.judge.into_iter().flat_map(|judge| judge(evidence)));
         problems
-    }
-
-    fn request_problems(&self, evidence: &Evidence) -> Vec<ClientFinding> {
-        match (self.judge, self.duty) {
-            (Some(judge), _) => judge(evidence),
-            (None, Duty::WaitThrottled | Duty::WaitShortage) => evidence.early_requests(self.duty),
-            (None, Duty::LimitedRetries) => evidence.endless_retries(),
-            (None, Duty::SameRequestId | Duty::NoBlindRepeat) => evidence.request_id_problems(),
-            (None, Duty::HttpsOnly) => evidence.requests_over_plain_http(),
-            _ => Vec::new(),
-        }
     }
 }
 
-/// The judge with this name in `cases.txt`.
+/// What judges the requests of a duty, or the judge with this name in `cases.txt`.
 pub(super) fn judge(name: &str) -> Option<RequestJudge> {
     /// Maximum number of pages that a caller may request when all of them are empty.
     const MAX_PAGES: usize = 30;
     Some(match name {
-        "waits" => |evidence| evidence.early_requests(Duty::WaitThrottled),
+        "client.wait-throttled" | "waits" => |evidence| evidence.early_requests(Duty::WaitThrottled),
+        "client.wait-shortage" => |evidence| evidence.early_requests(Duty::WaitShortage),
+        "client.limited-retries" | "retries" => Evidence::endless_retries,
+        "client.same-request-id" | "client.no-blind-repeat" => Evidence::request_id_problems,
+        "client.https-only" => Evidence::requests_over_plain_http,
         "pages" => |evidence| evidence.too_many_requests(Duty::Paging, MAX_PAGES),
-        "retries" => |evidence| evidence.endless_retries(),
-        "other-ids" => |evidence| evidence.used_request_ids(),
+        "other-ids" => Evidence::used_request_ids,
         "same-id-inferred" => |evidence| {
             let from = "4.1 rule 5: a server error says as little of the outcome as an interruption";
             evidence.request_id_problems().into_iter().map(|problem| problem.inferred(from)).collect()

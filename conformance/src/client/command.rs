@@ -10,7 +10,7 @@ use tokio::io::{AsyncRead, AsyncReadExt as _, AsyncWriteExt as _};
 use super::case::ClientCase;
 use super::error::ClientSuiteError;
 use super::evidence::{Execution, Exit};
-use super::protocol::{Input, MAX_OUTPUT, Output};
+use super::protocol::{Answer, Input, MAX_OUTPUT};
 use super::token_search::shows_any;
 use crate::process::{self, Group};
 use crate::target::Secret;
@@ -18,8 +18,7 @@ use crate::target::Secret;
 /// How much longer than its call a command may run, counted from its first request, before it is killed.
 const KILLED_AFTER: Duration = Duration::from_secs(4);
 
-/// How long a command may take until its first request, in addition to the time of its call, because an interpreter or a
-/// container has to start.
+/// How long a command may take until its first request beside the time of its call: an interpreter or a container has to start.
 const START: Duration = Duration::from_secs(10);
 
 /// How long processes that the command started may keep its output open after its exit.
@@ -48,10 +47,8 @@ pub(super) async fn execute(
         .stdout(Stdio::piped())
         .stderr(Stdio::piped());
     let begun = Instant::now();
-    let mut child = command.spawn().map_err(|error| ClientSuiteError::Command {
-        program: Path::new(program).display().to_string(),
-        reason: error.to_string(),
-    })?;
+    let not_started = |error| ClientSuiteError::Command(program.display().to_string(), error);
+    let mut child = command.spawn().map_err(not_started)?;
     let group = Group::new(&child);
     let input = serde_json::to_vec(&Input::new(case.call.clone(), case.limit)).unwrap_or_default();
     let (stdin, stdout, stderr) = (child.stdin.take(), child.stdout.take(), child.stderr.take());
@@ -104,7 +101,7 @@ pub(super) async fn execute(
     };
     let exit = status.ok().and_then(|status| status.code()).map_or(Exit::Signal, Exit::Code);
     // The error of a malformed answer may quote it.
-    let output = Output::parse(&answered).and_then(|output| output.of(case.call.operation));
+    let output = Answer::parse(&answered, case.call.operation);
     let output = match output {
         Err(reason) if shows_any(reason.as_bytes(), secrets.iter().chain([token])) => {
             Err("not as expected".to_owned())
@@ -132,10 +129,7 @@ async fn answer(source: Option<impl AsyncRead + Unpin>, text: &mut Vec<u8>) {
 
 /// Reads standard error to its end and keeps the beginning.
 async fn log(source: Option<impl AsyncRead + Unpin>, kept: &mut Vec<u8>) {
-    let mut buffer = vec![0; 16 << 10];
     let Some(mut source) = source else { return };
-    while let Ok(count @ 1..) = source.read(&mut buffer).await {
-        let room = MAX_OUTPUT.saturating_sub(kept.len()).min(count);
-        kept.extend_from_slice(buffer.get(..room).unwrap_or_default());
-    }
+    let _ = (&mut source).take(MAX_OUTPUT as u64).read_to_end(kept).await;
+    let _ = tokio::io::copy(&mut source, &mut tokio::io::sink()).await;
 }

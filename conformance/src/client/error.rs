@@ -9,14 +9,9 @@ pub enum ClientSuiteError {
     /// No command.
     #[error("missing command; expected `conformance client -- COMMAND`")]
     NoCommand,
-    /// It does not start.
-    #[error("cannot start `{program}`: {reason}")]
-    Command {
-        /// The program.
-        program: String,
-        /// Why.
-        reason: String,
-    },
+    /// The program does not start.
+    #[error("cannot start `{0}`: {1}")]
+    Command(String, std::io::Error),
     /// The embedded server is missing.
     #[error(transparent)]
     Reference(#[from] ReferenceError),

@@ -1,14 +1,14 @@
 //! What a case leaves behind, and judgements on it that several cases share.
 
 use std::collections::BTreeSet;
-use std::fmt;
 use std::time::Duration;
 
 use hyper::header::RETRY_AFTER;
 use serde_json::Value;
 
+use super::case::Expectation;
 use super::duty::Duty;
-use super::protocol::{Operation, Output};
+use super::protocol::{Answer, Operation};
 use super::result::ClientFinding;
 use crate::contract::{Contract, OperationId};
 use crate::lab::{Framing, ProxiedRequest, Reply};
@@ -37,23 +37,15 @@ pub(super) struct RecordedRequest {
 }
 
 /// How the command ended.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, thiserror::Error)]
 pub(super) enum Exit {
+    #[error("exit code {0}")]
     Code(i32),
     /// By a signal that it was not sent here.
+    #[error("a signal")]
     Signal,
-    /// It was killed when its time was over.
+    #[error("a timeout: it was killed")]
     Killed,
-}
-
-impl fmt::Display for Exit {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Code(code) => write!(f, "exit code {code}"),
-            Self::Signal => f.write_str("a signal"),
-            Self::Killed => f.write_str("a timeout: it was killed"),
-        }
-    }
 }
 
 /// One execution of the command.
@@ -66,13 +58,12 @@ pub(super) struct Execution {
     pub(super) stderr: Vec<u8>,
     pub(super) elapsed: Duration,
     /// Its answer, or why standard output is not one JSON object of the protocol.
-    pub(super) output: Result<Output, String>,
+    pub(super) output: Result<Answer, String>,
 }
 
 impl Execution {
     pub(super) fn has_result(&self) -> bool {
-        let is_result = |output: &Output| output.has_result() && output.error.is_none();
-        self.exit == Exit::Code(0) && self.output.as_ref().is_ok_and(is_result)
+        self.exit == Exit::Code(0) && self.output.as_ref().is_ok_and(Answer::is_result)
     }
 }
 
@@ -103,45 +94,36 @@ impl Evidence {
     }
 
     /// The result that an execution has to report; none when no success was sent.
-    pub(super) fn truth(&self, execution: usize) -> Option<Output> {
+    pub(super) fn truth(&self, execution: usize) -> Option<Answer> {
         let last = self.of(execution).rfind(|recorded| self.is_success(recorded))?;
         let body = last.reply.json();
-        let ids = |name: &str| {
-            let items = body["data"]["items"].as_array().into_iter().flatten();
-            items.filter_map(|item| item[name].as_i64()).collect::<Vec<_>>()
-        };
-        let mut output = Output::default();
-        match self.operation {
-            Operation::Extract => {
-                output.gateways = Some(endpoints(&body));
-            }
+        Some(match self.operation {
+            Operation::Extract => Answer::result(endpoints(&body), None),
             Operation::ExtractText => {
                 let (extract, request) = (&self.contract.extract, &last.request);
                 let separator =
                     extract.separator(request.param(&extract.lb.name), request.param(&extract.sb.name));
-                let text = String::from_utf8_lossy(&last.reply.body).into_owned();
-                output.entries = Some(text.split(&separator).map(str::to_owned).collect());
+                let text = String::from_utf8_lossy(&last.reply.body);
+                Answer::result(text.split(&separator).map(str::to_owned), None)
             }
-            Operation::Groups => output.groups = Some(ids("groupId")),
+            Operation::Groups => Answer::result(ids(&body, "groupId").map(|id| id.to_string()), None),
             // The lab has made the pages of a search for what nobody has.
             Operation::Search if self.instances.is_empty() => {
                 let served = self.of(execution).filter(|it| self.is_success(it));
-                let bodies: Vec<Value> = served.map(|recorded| recorded.reply.json()).collect();
-                let items = bodies.iter().filter_map(|body| body["data"]["items"].as_array()).flatten();
-                let ids: BTreeSet<i64> = items.filter_map(|item| item["instanceId"].as_i64()).collect();
-                output.instances = Some(ids.into_iter().collect());
-                output.total = body["data"]["total"].as_i64();
+                let of_page =
+                    |recorded: &RecordedRequest| ids(&recorded.reply.json(), "instanceId").collect();
+                let found: BTreeSet<i64> = served.flat_map::<Vec<i64>, _>(of_page).collect();
+                Answer::result(found.iter().map(ToString::to_string), body["data"]["total"].as_i64())
             }
-            Operation::Search => {
-                output.instances = Some(self.instances.clone());
-                output.total = i64::try_from(self.instances.len()).ok();
-            }
-        }
-        Some(output)
+            Operation::Search => Answer::result(
+                self.instances.iter().map(ToString::to_string),
+                i64::try_from(self.instances.len()).ok(),
+            ),
+        })
     }
 
     /// The gateways of all extractions of an execution; a repeat with the same request id counts once.
-    pub(super) fn extracted(&self, execution: usize) -> Option<Output> {
+    pub(super) fn extracted(&self, execution: usize) -> Option<Vec<String>> {
         let mut seen = BTreeSet::new();
         let mut gateways = Vec::new();
         for (recorded, id) in self.extractions(execution).zip(self.request_ids(execution)) {
@@ -149,8 +131,7 @@ impl Evidence {
                 gateways.extend(endpoints(&recorded.reply.json()));
             }
         }
-        (self.operation == Operation::Extract)
-            .then(|| Output { gateways: Some(gateways), ..Output::default() })
+        (self.operation == Operation::Extract).then_some(gateways)
     }
 
     /// Whether a response is a complete success.
@@ -171,59 +152,44 @@ impl Evidence {
         self.is_success(recorded) && !is_partial
     }
 
-    /// Problems of an execution that has to report a result, and of a result that is not what was sent.
-    pub(super) fn result_problems(&self, duty: Duty, must: bool) -> Vec<ClientFinding> {
+    /// What is wrong with the answer of each execution.
+    pub(super) fn answer_problems(&self, duty: Duty, expectation: Expectation) -> Vec<ClientFinding> {
         let mut problems = Vec::new();
         for (number, execution) in self.executions.iter().enumerate() {
-            if !execution.has_result() {
-                if must {
-                    let problem =
-                        ClientFinding::new(duty, "a result: the service served the call", ending(execution));
-                    problems.push(problem.after(&self.summary(number)).said_by(execution));
-                }
-                continue;
-            }
-            let output = execution.output.clone().unwrap_or_default();
-            let Some(truth) = self.truth(number) else {
-                problems.push(self.invented_result(number));
-                continue;
+            let problem = |duty, expected, actual: &str| {
+                ClientFinding::new(duty, expected, actual).after(&self.summary(number))
             };
-            // Several extractions of a few gateways are one of many.
-            let is_whole = || self.extracted(number).is_some_and(|all| difference(&output, &all).is_none());
-            let difference = difference(&output, &truth).filter(|_| !is_whole());
-            problems.extend(difference.map(|(expected, actual)| ClientFinding::new(duty, expected, actual)));
+            problems.extend(match (self.truth(number), expectation) {
+                (_, Expectation::Result) if !execution.has_result() => {
+                    let expected = "a result: the service served the call";
+                    Some(problem(duty, expected, &ending(execution)).said_by(execution))
+                }
+                // What a response is like is open where it is no success, and no caller dies of it.
+                _ if !execution.has_result() => self.has_crashed(number).then(|| {
+                    let expected = "an answer, which is an error where the call failed";
+                    let crash = format!("a crash: {}", ending(execution));
+                    problem(Duty::Tolerant, expected, &crash).said_by(execution)
+                }),
+                // Whatever the case is about, it is this duty that says what a success is.
+                (None, _) => {
+                    Some(problem(Duty::BothCodes, "an error: no response was a success", "a result"))
+                }
+                (Some(_), Expectation::Error) => {
+                    // A client that never sent the request that fails has no error to report.
+                    let met_failure = self.of(number).any(|recorded| !self.is_success(recorded));
+                    met_failure.then(|| problem(duty, "an error: a request of the call failed", "a result"))
+                }
+                (Some(truth), _) => {
+                    let output = execution.output.clone().unwrap_or_default();
+                    let differs = |truth| difference(self.operation.result().1, &output, truth);
+                    // Several extractions of a few gateways are one of many.
+                    let all = self.extracted(number).map(|all| Answer::result(all, None));
+                    let difference = differs(truth).filter(|_| all.is_none_or(|all| differs(all).is_some()));
+                    difference.map(|(expected, actual)| ClientFinding::new(duty, expected, actual))
+                }
+            });
         }
         problems
-    }
-
-    /// Problems of an execution that has to report an error.
-    pub(super) fn error_problems(&self, duty: Duty) -> Vec<ClientFinding> {
-        // A client that never sent the request that fails has no error to report.
-        let met_failure = |number| {
-            self.of(number).next().is_none() || self.of(number).any(|recorded| !self.is_success(recorded))
-        };
-        let unaware = self.executions.iter().enumerate();
-        let unaware = unaware.filter(|(number, execution)| execution.has_result() && met_failure(*number));
-        let problem = |number| match self.truth(number) {
-            None => self.invented_result(number),
-            Some(_) => ClientFinding::new(duty, "an error: a request of the call failed", "a result")
-                .after(&self.summary(number)),
-        };
-        unaware.map(|(number, _)| problem(number)).collect()
-    }
-
-    /// Executions that sent something and ended without an answer. What a response is like is open where it is no success, and no
-    /// caller dies of it.
-    pub(super) fn crashes(&self) -> Vec<ClientFinding> {
-        let executions = self.executions.iter().enumerate();
-        let crashed = executions.filter(|(number, _)| self.has_crashed(*number));
-        let problem = |(number, execution): (usize, &Execution)| {
-            let expected = "an answer, which is an error where the call failed";
-            ClientFinding::new(Duty::Tolerant, expected, format!("a crash: {}", ending(execution)))
-                .after(&self.summary(number))
-                .said_by(execution)
-        };
-        crashed.map(problem).collect()
     }
 
     /// Whether an execution ended without a word, although it had begun the call. Before its first request it shows nothing of the
@@ -234,12 +200,6 @@ impl Evidence {
             Exit::Code(_) | Exit::Signal => execution.stdout.trim_ascii().is_empty(),
         });
         is_crash && self.of(number).next().is_some()
-    }
-
-    /// A result although nothing was a success. Whatever the case is about, it is this duty that says what a success is.
-    fn invented_result(&self, execution: usize) -> ClientFinding {
-        ClientFinding::new(Duty::BothCodes, "an error: no response was a success", "a result")
-            .after(&self.summary(execution))
     }
 
     /// Requests that arrived before the time of Retry-After was over.
@@ -349,6 +309,12 @@ impl RecordedRequest {
     }
 }
 
+/// This member of each item of a listing.
+pub(super) fn ids(body: &Value, name: &str) -> impl Iterator<Item = i64> {
+    let items = body["data"]["items"].as_array().into_iter().flatten();
+    items.filter_map(move |item| item[name].as_i64())
+}
+
 /// The gateways of a JSON extraction as the protocol writes them.
 fn endpoints(body: &Value) -> Vec<String> {
     let entries = body["data"].as_array().into_iter().flatten();
@@ -361,7 +327,7 @@ fn ending(execution: &Execution) -> String {
         Exit::Killed => "it was killed when its time was over".to_owned(),
         Exit::Signal => "it was ended by a signal".to_owned(),
         Exit::Code(0) => match &execution.output {
-            Ok(Output { error: Some(_), .. }) => "an error".to_owned(),
+            Ok(Answer { error: Some(_), .. }) => "an error".to_owned(),
             Ok(_) => "an answer without a result of this operation".to_owned(),
             Err(reason) => format!("no answer: standard output is {reason}"),
         },
@@ -370,22 +336,13 @@ fn ending(execution: &Execution) -> String {
 }
 
 /// What a result lacks and has too much, in words.
-fn difference(output: &Output, truth: &Output) -> Option<(String, String)> {
-    let (operation, mut sent) = truth.results().next()?;
-    let found = output.results().find(|(of, _)| *of == operation);
-    let (what, mut found) = (operation.item(), found.map(|(_, items)| items).unwrap_or_default());
-    sent.sort_unstable();
-    found.sort_unstable();
-    let count = |list: &[String], one: &String| list.iter().filter(|other| *other == one).count();
+fn difference(what: &str, output: &Answer, truth: Answer) -> Option<(String, String)> {
+    let (sent, found) = (truth.items?, output.items.clone().unwrap_or_default());
     // A service may send a gateway several times, and a caller may drop the repeats.
-    let mut distinct = sent.clone();
-    distinct.dedup();
-    let lost = distinct.iter().filter(|one| !found.contains(one)).count();
-    let mut known = found.clone();
-    known.dedup();
-    let repeated =
-        known.iter().filter(|one| sent.contains(one) && count(&found, one) > count(&sent, one)).count();
-    let foreign = known.iter().filter(|one| !sent.contains(one)).count();
+    let (distinct, known) = (BTreeSet::from_iter(&sent), BTreeSet::from_iter(&found));
+    let (lost, foreign) = (distinct.difference(&known).count(), known.difference(&distinct).count());
+    let count = |list: &[String], one: &String| list.iter().filter(|other| *other == one).count();
+    let repeated = known.intersection(&distinct).filter(|one| count(&found, one) > count(&sent, one)).count();
     if lost + repeated + foreign > 0 {
         let parts = [(lost, "missing"), (repeated, "too often"), (foreign, "never sent")];
         let parts =

@@ -10,7 +10,6 @@ mod duty;
 mod error;
 mod evidence;
 mod folding;
-mod mistake;
 mod outcome;
 mod protocol;
 mod recorder;

@@ -1,5 +1,6 @@
 //! From the evidence of a case to its problems and its outcome.
 
+use std::collections::BTreeSet;
 use std::time::Duration;
 
 use hyper::Method;
@@ -56,7 +57,10 @@ pub(super) fn problems(case: &ClientCase, evidence: &Evidence) -> Vec<ClientFind
         problems.push(ClientFinding::new(Duty::TokenPrivate, expected, actual));
     }
     problems.extend(told_otherwise(case, evidence));
-    problems.extend(not_told(case, evidence));
+    // The first difference of each duty.
+    let mut seen = BTreeSet::new();
+    let differing = evidence.requests.iter().flat_map(|recorded| differences(case, evidence, recorded));
+    problems.extend(differing.filter(|difference| seen.insert(difference.duty)));
     problems.dedup();
     problems
 }
@@ -79,7 +83,7 @@ fn told_otherwise(case: &ClientCase, evidence: &Evidence) -> Option<ClientFindin
             continue;
         }
         let is_whole = own().all(|recorded| evidence.is_whole(recorded));
-        let came = evidence.extracted(run).and_then(|all| i64::try_from(all.gateways?.len()).ok());
+        let came = evidence.extracted(run).and_then(|all| i64::try_from(all.len()).ok());
         if let Some(came) = came.filter(|came| is_whole && *came > told) {
             let expected = format!("{told} gateways in all, as the command was told");
             return Some(ClientFinding::new(case.duty, expected, format!("{came}, by several request ids")));
@@ -97,19 +101,7 @@ fn told_otherwise(case: &ClientCase, evidence: &Evidence) -> Option<ClientFindin
     })
 }
 
-/// What requests ask for although the command was not told so: another separator, region or protocol than the default, a filter,
-/// another page size, or whatever a body of an operation without one says. The first difference of each duty.
-fn not_told(case: &ClientCase, evidence: &Evidence) -> Vec<ClientFinding> {
-    let mut found: Vec<ClientFinding> = Vec::new();
-    for difference in evidence.requests.iter().flat_map(|recorded| differences(case, evidence, recorded)) {
-        if found.iter().all(|known| known.duty != difference.duty) {
-            found.push(difference);
-        }
-    }
-    found
-}
-
-/// Each way in which one request differs from what the command was told.
+/// Each way in which one request asks for what the command was not told, such as a region or another page size.
 fn differences(case: &ClientCase, evidence: &Evidence, recorded: &RecordedRequest) -> Vec<ClientFinding> {
     let (request, contract) = (&recorded.request, evidence.contract);
     let Some(operation) = recorded.operation.map(|id| contract.operation(id)) else { return Vec::new() };
@@ -144,11 +136,11 @@ fn differences(case: &ClientCase, evidence: &Evidence, recorded: &RecordedReques
     });
     let body = request.json();
     let members = operation.body.iter().filter(|one| ![part::IPS, part::PAGE].contains(&&*one.name));
-    // In JSON a number and its text are different values.
+    // In JSON a number and its text are different values, and `3.0` is the same number as `3`.
     let members = members.filter_map(|one| {
         let sent = body.get(&one.name).filter(|value| !value.is_null());
         let is_same = match (sent, told(&one.name)) {
-            (Some(sent), Some(told)) => is_same_json(sent, told),
+            (Some(sent), Some(told)) if sent.is_number() => sent.as_f64() == told.as_f64(),
             (sent, told) => sent == told,
         };
         (!is_same).then(|| {
@@ -167,11 +159,6 @@ fn differences(case: &ClientCase, evidence: &Evidence, recorded: &RecordedReques
         ClientFinding::new(duty, expected, actual)
     });
     differences.collect()
-}
-
-/// Whether two values are the same in JSON, where `3.0` is the same number as `3`.
-fn is_same_json(a: &Value, b: &Value) -> bool {
-    a == b || a.as_f64().is_some_and(|number| b.as_f64() == Some(number))
 }
 
 /// A value as a parameter has it. `3.0` is the same number as `3`.

@@ -34,23 +34,13 @@ names! {
 }
 
 impl Operation {
-    /// The member of an answer that holds the result.
-    const fn member(self) -> &'static str {
+    /// The member of an answer that holds the result, and the name of one item of it.
+    pub(super) const fn result(self) -> (&'static str, &'static str) {
         match self {
-            Self::Extract => "gateways",
-            Self::ExtractText => "entries",
-            Self::Groups => "groups",
-            Self::Search => "instances",
-        }
-    }
-
-    /// One item of the result.
-    pub(super) const fn item(self) -> &'static str {
-        match self {
-            Self::Extract => "gateway",
-            Self::ExtractText => "entry",
-            Self::Groups => "group",
-            Self::Search => "instance",
+            Self::Extract => ("gateways", "gateway"),
+            Self::ExtractText => ("entries", "entry"),
+            Self::Groups => ("groups", "group"),
+            Self::Search => ("instances", "instance"),
         }
     }
 }
@@ -79,25 +69,51 @@ impl Input {
     }
 }
 
-/// The object on standard output: what the client understood, or that the call failed. Further members are ignored.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Deserialize)]
-pub(super) struct Output {
-    /// Of `extract`: each gateway as `host:port`.
-    pub(super) gateways: Option<Vec<String>>,
-    /// Of `extract_text`: each entry as it stands in the text.
-    pub(super) entries: Option<Vec<String>>,
-    /// Of `groups`: the ids.
-    pub(super) groups: Option<Vec<i64>>,
-    /// Of `search`: the ids of the instances, of all pages.
-    pub(super) instances: Option<Vec<i64>>,
-    /// Of `search`: the total that the service declares.
+/// The object on standard output. Further members are ignored.
+#[derive(Deserialize)]
+struct Output {
+    gateways: Option<Vec<String>>,
+    entries: Option<Vec<String>>,
+    groups: Option<Vec<i64>>,
+    instances: Option<Vec<i64>>,
+    total: Option<i64>,
+    error: Option<Failure>,
+}
+
+impl Output {
+    /// The items of this operation's result; none without its member.
+    fn items(&self, operation: Operation) -> Option<Vec<String>> {
+        let numbers = |list: &Vec<i64>| list.iter().map(ToString::to_string).collect();
+        // The evidence spells an IPv6 host without brackets.
+        let hosts = |list: &Vec<String>| list.iter().map(|host| host.replace(['[', ']'], "")).collect();
+        match operation {
+            Operation::Extract => self.gateways.as_ref().map(hosts),
+            Operation::ExtractText => self.entries.clone(),
+            Operation::Groups => self.groups.as_ref().map(numbers),
+            Operation::Search => self.instances.as_ref().map(numbers),
+        }
+    }
+}
+
+/// What the client understood, or that the call failed.
+#[derive(Debug, Clone, Default)]
+pub(super) struct Answer {
+    /// Each gateway as `host:port`, each entry as it stands in the text, or the ids of groups or of the instances of all pages.
+    pub(super) items: Option<Vec<String>>,
+    /// The total that the service of a search declares.
     pub(super) total: Option<i64>,
     pub(super) error: Option<Failure>,
 }
 
-impl Output {
-    /// Reads standard output, or says what is wrong with it: its size, its JSON, or the place and type of a member.
-    pub(super) fn parse(stdout: &[u8]) -> Result<Self, String> {
+impl Answer {
+    /// A result; of a text only what is more than blanks counts.
+    pub(super) fn result(items: impl IntoIterator<Item = String>, total: Option<i64>) -> Self {
+        let items = items.into_iter().map(|text| text.trim().to_owned()).filter(|text| !text.is_empty());
+        Self { items: Some(items.collect()), total, error: None }
+    }
+
+    /// Reads standard output, or says what is wrong with its size, its JSON or a member, by place and type.
+    pub(super) fn parse(stdout: &[u8], operation: Operation) -> Result<Self, String> {
         if stdout.len() > MAX_OUTPUT {
             return Err(format!("more than {} MiB", MAX_OUTPUT >> 20));
         }
@@ -118,54 +134,24 @@ impl Output {
             };
             return Err(format!("`error`: expected an object with `class` and `message`, found {found}"));
         }
-        let output: Self = serde_path_to_error::deserialize(value).map_err(|error| {
+        let output: Output = serde_path_to_error::deserialize(value).map_err(|error| {
             // The names of Rust's types mean nothing to writers of other languages.
             let reason = error.inner().to_string().replace("expected i64", "expected an integer");
             format!("`{}`: {reason}", error.path())
         })?;
-        if !output.has_result() && output.error.is_none() {
-            return Err("an object without a result and without `error`".to_owned());
+        let items = output.items(operation);
+        if items.is_none() && output.error.is_none() {
+            let other = Operation::ALL.into_iter().find(|other| output.items(*other).is_some());
+            let other = other.ok_or("an object without a result and without `error`")?;
+            let ((expected, _), call, (found, _)) = (operation.result(), operation.name(), other.result());
+            return Err(format!("expected `{expected}` in the answer to `{call}`, found `{found}`"));
         }
-        Ok(output)
+        let result = items.map_or_else(Self::default, |items| Self::result(items, output.total));
+        Ok(Self { error: output.error, ..result })
     }
 
-    /// The same, when it fits the operation: an error, or a result with the operation's own member.
-    pub(super) fn of(self, operation: Operation) -> Result<Self, String> {
-        let is_own = self.results().any(|(of, _)| of == operation);
-        let other = self.results().next().map(|(of, _)| of);
-        match other {
-            Some(other) if !is_own && self.error.is_none() => Err(format!(
-                "expected `{}` in the answer to `{}`, found `{}`",
-                operation.member(),
-                operation.name(),
-                other.member()
-            )),
-            _ => Ok(self),
-        }
-    }
-
-    /// The results that it holds, each with its items as texts.
-    pub(super) fn results(&self) -> impl Iterator<Item = (Operation, Vec<String>)> {
-        let texts = |list: &Vec<String>| -> Vec<String> {
-            list.iter().map(|text| text.trim().to_owned()).filter(|text| !text.is_empty()).collect()
-        };
-        // The evidence spells an IPv6 host without brackets.
-        let hosts = |list: &Vec<String>| -> Vec<String> {
-            texts(&list.iter().map(|gateway| gateway.replace(['[', ']'], "")).collect())
-        };
-        let numbers = |list: &Vec<i64>| list.iter().map(ToString::to_string).collect();
-        let Self { gateways, entries, groups, instances, total: _, error: _ } = self;
-        let results = [
-            (Operation::Extract, gateways.as_ref().map(hosts)),
-            (Operation::ExtractText, entries.as_ref().map(texts)),
-            (Operation::Groups, groups.as_ref().map(numbers)),
-            (Operation::Search, instances.as_ref().map(numbers)),
-        ];
-        results.into_iter().filter_map(|(operation, items)| Some((operation, items?)))
-    }
-
-    pub(super) fn has_result(&self) -> bool {
-        self.results().next().is_some()
+    pub(super) fn is_result(&self) -> bool {
+        self.items.is_some() && self.error.is_none()
     }
 }
 

@@ -8,7 +8,7 @@ use hyper::header::{HeaderMap, HeaderName, HeaderValue};
 use serde_json::json;
 
 use super::evidence::RecordedRequest;
-use super::mistake;
+use super::result::hash;
 use super::token_search::carries;
 use crate::contract::Contract;
 use crate::lab::{Backend, Context, Framing, Handler, ProxiedRequest, Reply, Upstream};
@@ -23,19 +23,8 @@ const MAX_BYTES: usize = 16 << 20;
 /// Another host, which counts the requests with the token.
 #[derive(Debug, Clone)]
 pub(super) struct Elsewhere {
-    token: Secret,
-    leaks: Arc<AtomicUsize>,
-}
-
-impl Elsewhere {
-    pub(super) fn new(token: Secret) -> Self {
-        Self { token, leaks: Arc::default() }
-    }
-
-    /// How many requests arrived with the token.
-    pub(super) fn leaks(&self) -> usize {
-        self.leaks.load(Ordering::Relaxed)
-    }
+    pub(super) token: Secret,
+    pub(super) leaks: Arc<AtomicUsize>,
 }
 
 impl Handler for Elsewhere {
@@ -64,8 +53,7 @@ impl OwnRequestIds {
 
     fn own(&self, id: &str) -> Option<String> {
         let replaced = !id.is_empty() && id.len() <= Self::MAX_LENGTH;
-        replaced
-            .then(|| format!("{:016x}{:016x}", mistake::hash((&self.id, id)), mistake::hash((id, &self.id))))
+        replaced.then(|| format!("{:016x}{:016x}", hash((&self.id, id)), hash((id, &self.id))))
     }
 }
 
@@ -105,7 +93,7 @@ pub(super) struct Recorder {
     begun: Instant,
     /// Number of the execution that runs now, from 0.
     pub(super) execution: AtomicUsize,
-    recorded: Mutex<Vec<RecordedRequest>>,
+    pub(super) recorded: Mutex<Vec<RecordedRequest>>,
     /// Size of what is recorded.
     bytes: AtomicUsize,
     context: Context,
@@ -113,18 +101,13 @@ pub(super) struct Recorder {
 
 impl Recorder {
     pub(super) fn new(backend: &Arc<Backend>, upstream: Upstream) -> Arc<Self> {
-        let context = Context::before(upstream, backend);
-        Arc::new(Self {
-            begun: Instant::now(),
-            execution: AtomicUsize::new(0),
-            recorded: Mutex::default(),
-            bytes: AtomicUsize::new(0),
-            context,
-        })
+        let (begun, context) = (Instant::now(), Context::before(upstream, backend));
+        let (execution, recorded, bytes) = Default::default();
+        Arc::new(Self { begun, execution, recorded, bytes, context })
     }
 
     pub(super) fn first_request(&self, execution: usize) -> Option<Instant> {
-        let recorded = self.recorded();
+        let recorded = lock(&self.recorded);
         let first = recorded.iter().find(|recorded| recorded.execution == execution)?;
         Some(self.begun + first.at)
     }
@@ -134,10 +117,6 @@ impl Recorder {
         let headers = headers.iter().map(|(name, value)| name.as_str().len() + value.len());
         let size = line + headers.sum::<usize>() + body.len();
         self.bytes.fetch_add(size, Ordering::Relaxed) + size <= MAX_BYTES
-    }
-
-    pub(super) fn recorded(&self) -> std::sync::MutexGuard<'_, Vec<RecordedRequest>> {
-        lock(&self.recorded)
     }
 }
 
@@ -155,7 +134,7 @@ impl Handler for Arc<Recorder> {
         }
         // Where the caller leaves, this future ends; the request has arrived all the same.
         let index = {
-            let mut recorded = self.recorded();
+            let mut recorded = lock(&self.recorded);
             if recorded.len() >= MAX_REQUESTS {
                 return none;
             }
@@ -175,7 +154,7 @@ impl Handler for Arc<Recorder> {
             return none;
         }
         let (replied, replied_at) = (self.begun.elapsed(), SystemTime::now());
-        if let Some(place) = self.recorded().get_mut(index) {
+        if let Some(place) = lock(&self.recorded).get_mut(index) {
             *place = RecordedRequest { replied, replied_at, reply: reply.clone(), ..place.clone() };
         }
         reply
@@ -191,7 +170,7 @@ mod tests {
     async fn what_is_recorded_is_bounded_and_nothing_else_is_served() {
         let contract = Contract::embedded().expect("the embedded contract");
         let token = Secret::new("API_KEY", "a-token-that-is-long-enough");
-        let upstream = Upstream::new(Elsewhere::new(token.clone()));
+        let upstream = Upstream::new(Elsewhere { token: token.clone(), leaks: Arc::default() });
         let backend = Backend { contract, upstream: upstream.clone(), token, facts: Facts::default() };
         for (size, most) in [(0, MAX_REQUESTS), (1 << 10, MAX_REQUESTS), (4 << 20, 4)] {
             let recorder = Recorder::new(&Arc::new(backend.clone()), upstream.clone());
@@ -201,13 +180,10 @@ mod tests {
             for _ in 0..MAX_REQUESTS + 10 {
                 served += usize::from(!recorder.handle(request.clone()).await.is_broken());
             }
-            let recorded = recorder.recorded();
+            let recorded = lock(&recorder.recorded);
             let bytes = recorded.iter().map(|it| it.request.body.len() + it.reply.body.len());
-            assert!(
-                bytes.sum::<usize>() <= MAX_BYTES && recorded.len() <= most,
-                "{size}: {}",
-                recorded.len()
-            );
+            let (bytes, count) = (bytes.sum::<usize>(), recorded.len());
+            assert!(bytes <= MAX_BYTES && count <= most, "{size}: {count}");
             let complete = recorded.iter().filter(|it| !it.reply.is_broken()).count();
             assert!(served == complete && served > 0, "{size}: {served} served, {complete} recorded");
         }

@@ -1,3 +1,4 @@
+use std::hash::{BuildHasher as _, BuildHasherDefault, DefaultHasher, Hash};
 use std::time::Duration;
 
 use serde::Serialize;
@@ -5,7 +6,6 @@ use serde::Serialize;
 use super::case::{ClientCase, Expectation, Place};
 use super::duty::Duty;
 use super::evidence::{Evidence, Execution};
-use super::mistake;
 use super::protocol::Input;
 use super::token_search::excerpt;
 use crate::check::{InferredClauses, Outcome, Severity};
@@ -59,8 +59,7 @@ pub struct ClientFinding {
     pub actual: String,
     /// Whether it counts as a failure.
     pub severity: Severity,
-    /// The case that shows the same mistake: a plain call, which says that the situation of this case is not its cause, or an
-    /// earlier case for the same duty. The verdict counts a mistake once.
+    /// The case that shows the same mistake: a plain call, or an earlier case for the same duty. The verdict counts a mistake once.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub same_as: Option<String>,
     /// The sentences that presuppose the duty, when the contract does not state it.
@@ -75,7 +74,7 @@ impl ClientFinding {
     /// A duty that was not kept. The texts hold no token.
     pub(super) fn new(duty: Duty, expected: impl Into<String>, actual: impl Into<String>) -> Self {
         let (expected, actual) = (expected.into(), actual.into());
-        let mistake = mistake::hash((mistake::without_numbers(&expected), mistake::without_numbers(&actual)));
+        let mistake = hash((without_numbers(&expected), without_numbers(&actual)));
         let (requirement, inferred_from, severity) = (duty.text(), duty.inferred_from(), Severity::Fail);
         Self { duty, requirement, expected, actual, severity, same_as: None, inferred_from, mistake }
     }
@@ -83,9 +82,9 @@ impl ClientFinding {
     /// Another error of the command would be another mistake.
     pub(super) fn said_by(self, execution: &Execution) -> Self {
         let failure = execution.output.as_ref().ok().and_then(|output| output.error.as_ref());
-        let words = |part: &Option<String>| part.as_deref().map(mistake::without_numbers);
+        let words = |part: &Option<String>| part.as_deref().map(without_numbers);
         let words = failure.map(|failure| [words(&failure.class), words(&failure.message)]);
-        Self { mistake: mistake::hash((self.mistake, execution.exit, words)), ..self }
+        Self { mistake: hash((self.mistake, execution.exit, words)), ..self }
     }
 
     /// With the responses before it.
@@ -109,13 +108,10 @@ impl ClientFinding {
                 None => findings.push((finding, 0)),
             }
         }
-        let counted = |(finding, more): (Self, usize)| match more {
-            0 => finding,
-            _ => {
-                Self { actual: format!("{}, and {}", finding.actual, quantity(more, "more time")), ..finding }
-            }
-        };
-        findings.into_iter().map(counted).collect()
+        for (finding, more) in findings.iter_mut().filter(|(_, more)| *more > 0) {
+            finding.actual.push_str(&format!(", and {}", quantity(*more, "more time")));
+        }
+        findings.into_iter().map(|(finding, _)| finding).collect()
     }
 }
 
@@ -128,10 +124,8 @@ impl ClientCaseResult {
     ) -> Self {
         let last = evidence.executions.last();
         let secrets = || evidence.secrets.iter().chain([&evidence.token]);
-        let requests = evidence
-            .requests
-            .iter()
-            .map(|recorded| format!("{:.3} s: {}", recorded.at.as_secs_f64(), recorded.line()));
+        let requests = evidence.requests.iter();
+        let requests = requests.map(|it| format!("{:.3} s: {}", it.at.as_secs_f64(), it.line()));
         Self {
             gave_up: outcome == Outcome::Passed
                 && case.expectation == Expectation::Either
@@ -171,4 +165,16 @@ impl ClientCaseResult {
             elapsed_ms: 0,
         }
     }
+}
+
+/// A hash that is the same in each process.
+pub(super) fn hash(value: impl Hash) -> u64 {
+    BuildHasherDefault::<DefaultHasher>::new().hash_one(value)
+}
+
+/// The text with each number replaced by `#`.
+fn without_numbers(text: &str) -> String {
+    let mut words: Vec<char> = text.chars().map(|c| if c.is_ascii_digit() { '#' } else { c }).collect();
+    words.dedup_by(|one, before| (*one, *before) == ('#', '#'));
+    words.into_iter().collect()
 }

@@ -13,10 +13,9 @@ use serde_json::json;
 use super::case::{CaseToken, ClientCase, Place, Places};
 use super::command::execute;
 use super::error::ClientSuiteError;
-use super::evidence::{Evidence, Exit};
+use super::evidence::{Evidence, Exit, ids};
 use super::folding;
 use super::outcome;
-use super::protocol::Operation;
 use super::recorder::{Elsewhere, OwnRequestIds, Recorder};
 use super::report::ClientReport;
 use super::result::{ClientCaseResult, ClientFinding};
@@ -25,11 +24,12 @@ use crate::checks::UNKNOWN_TOKEN;
 use crate::contract::Contract;
 use crate::embedded::Reference;
 use crate::lab::{Backend, Lab, ProxiedRequest, Proxy, ProxyOptions, Scenarios, Upstream};
+use crate::lock::lock;
 use crate::run::Glob;
 use crate::target::Secret;
 
-/// Fewest instances that a search of several pages finds: more than ten, a number at which careless clients stop.
-const INSTANCES: usize = 12;
+/// Number of addresses that a search asks for. They hold more than ten instances, a number at which careless clients stop.
+const ADDRESSES: usize = 6;
 
 /// Number of cases after which a run ends, if the command has neither sent a request nor answered in any of them.
 const MOST_IDLE: usize = 8;
@@ -53,27 +53,14 @@ impl ClientSuite {
     /// All cases, eight at a time.
     #[must_use]
     pub fn new(command: Vec<OsString>) -> Self {
-        Self {
-            command,
-            only: Vec::new(),
-            concurrency: 8,
-            inferred: InferredClauses::default(),
-            secrets: Vec::new(),
-        }
-    }
-
-    /// Runs the cases. `finished` receives each result.
-    ///
-    /// # Errors
-    /// Nothing ran: the command cannot be started, or the lab cannot be set up.
-    pub async fn run(&self, finished: impl Fn(&ClientCaseResult)) -> Result<ClientReport, ClientSuiteError> {
-        self.run_until(std::future::pending(), finished).await
+        let (only, inferred, secrets) = Default::default();
+        Self { command, only, concurrency: 8, inferred, secrets }
     }
 
     /// Runs the cases until `stopped` ends: then commands are killed, and cases without a result are errors.
     ///
     /// # Errors
-    /// As for [`ClientSuite::run`].
+    /// Nothing ran: the command cannot be started, or the lab cannot be set up.
     pub async fn run_until(
         &self,
         stopped: impl Future<Output = ()>,
@@ -148,32 +135,21 @@ struct World {
 impl World {
     async fn new(contract: &'static Contract, reference: &Reference) -> Result<Self, ClientSuiteError> {
         let backend = Backend::new(contract, reference.target()).map_err(ClientSuiteError::lab)?;
-        let mut world = Self { contract, backend, addresses: Vec::new(), instances: Vec::new() };
-        for address in &reference.target().facts.own_addresses {
-            world.addresses.push(address.clone());
-            world.instances = world.found(&world.addresses).await;
-            if world.instances.len() >= INSTANCES {
-                break;
-            }
-        }
-        Ok(world)
-    }
-
-    /// The ids of the instances at some addresses.
-    async fn found(&self, addresses: &[String]) -> Vec<i64> {
-        let search = &self.contract.search;
+        let own = &reference.target().facts.own_addresses;
+        let addresses: Vec<String> = own.iter().take(ADDRESSES).cloned().collect();
+        let search = &contract.search;
         let mut request = ProxiedRequest::new(hyper::Method::POST, &*search.operation.path);
         request
             .headers
             .insert(hyper::header::CONTENT_TYPE, hyper::header::HeaderValue::from_static("application/json"));
-        request.set_param(&search.operation.api_key.name, self.backend.token.expose());
+        request.set_param(&search.operation.api_key.name, backend.token.expose());
         request.set_json(&json!({
             (search.ips.name.as_str()): addresses,
             (search.page_size.name.as_str()): search.page_sizes.end(),
         }));
-        let body = self.backend.upstream.call(&request).await.json();
-        let items = body["data"]["items"].as_array().into_iter().flatten();
-        items.filter_map(|item| item["instanceId"].as_i64()).collect()
+        let found = backend.upstream.call(&request).await.json();
+        let instances = ids(&found, "instanceId").collect();
+        Ok(Self { contract, backend, addresses, instances })
     }
 
     async fn result(
@@ -185,13 +161,12 @@ impl World {
         let evidence = self.evidence(case, suite).await?;
         let is_skipped =
             evidence.executions.iter().any(|execution| execution.exit == Exit::Code(outcome::NOT_SUPPORTED));
-        let problems = if is_skipped { Vec::new() } else { outcome::problems(case, &evidence) };
-        let mut findings = ClientFinding::distinct(problems, suite.inferred);
-        let outcome = match is_skipped {
-            true => {
-                Outcome::Skipped(format!("the command does not support `{}`", case.call.operation.name()))
-            }
-            false => outcome::of(case, &evidence, &findings),
+        let mut findings = Vec::new();
+        let outcome = if is_skipped {
+            Outcome::Skipped(format!("the command does not support `{}`", case.call.operation.name()))
+        } else {
+            findings = ClientFinding::distinct(outcome::problems(case, &evidence), suite.inferred);
+            outcome::of(case, &evidence, &findings)
         };
         if matches!(outcome, Outcome::Error(_)) {
             findings.clear();
@@ -206,9 +181,9 @@ impl World {
             CaseToken::Base64 => Secret::new("API_KEY", "bGFi+token/of+7d1f=="),
             CaseToken::Unknown => Secret::new("API_KEY", UNKNOWN_TOKEN),
         };
-        let elsewhere = Elsewhere::new(token.clone());
-        let other_host =
-            Proxy::start(Upstream::new(elsewhere.clone())).await.map_err(ClientSuiteError::lab)?;
+        let leaks = Arc::default();
+        let elsewhere = Elsewhere { token: token.clone(), leaks: Arc::clone(&leaks) };
+        let other_host = Proxy::start(Upstream::new(elsewhere)).await.map_err(ClientSuiteError::lab)?;
 
         let upstream = self.backend.upstream.clone();
         let known_as = (case.token == CaseToken::Base64).then(|| (token.clone(), self.backend.token.clone()));
@@ -247,23 +222,19 @@ impl World {
             executions.push(execute(&suite.command, case, &base_url, secrets, first_request).await?);
         }
         drop(proxy);
+        let asked = case.call.arguments.get(&self.contract.search.ips.name);
+        let searches_all = asked == Some(&json!(self.addresses));
         Ok(Evidence {
             operation: case.call.operation,
             executions,
-            requests: std::mem::take(&mut *recorder.recorded()),
-            leaks: elsewhere.leaks(),
-            instances: if searches_all(case, &self.addresses) { self.instances.clone() } else { Vec::new() },
+            requests: std::mem::take(&mut *lock(&recorder.recorded)),
+            leaks: leaks.load(Ordering::Relaxed),
+            instances: if searches_all { self.instances.clone() } else { Vec::new() },
             token,
             secrets: suite.secrets.clone(),
             contract: self.contract,
         })
     }
-}
-
-/// Whether a case searches for the addresses that hold something.
-fn searches_all(case: &ClientCase, addresses: &[String]) -> bool {
-    let asked = case.call.arguments.values().find_map(|value| value.as_array());
-    case.call.operation == Operation::Search && asked.is_some_and(|asked| asked.iter().eq(addresses.iter()))
 }
 
 /// A port at which nobody listens.

@@ -47,8 +47,7 @@ pub(super) fn carries(request: &ProxiedRequest, token: &Secret) -> bool {
     headers || shows(line.as_bytes(), token) || shows(&request.body, token)
 }
 
-/// The beginning and the end of what a command wrote, for the report; none where it shows a secret, or is cut, since the cut may
-/// go through one.
+/// The beginning and the end of what a command wrote; none where it shows a secret, or was cut, perhaps within one.
 pub(super) fn excerpt<'a>(text: &[u8], secrets: impl IntoIterator<Item = &'a Secret>) -> Option<String> {
     /// Maximum length of each, in characters. A program that crashes says why at the beginning or at the end.
     const MAX_CHARACTERS: usize = 1_000;
@@ -110,11 +109,10 @@ mod tests {
         assert_eq!(excerpt(b"\n"), None);
         let long = format!("panicked at x\n{}the last line", "a frame of the backtrace\n".repeat(200));
         let shown = excerpt(long.as_bytes()).expect("an excerpt");
-        assert!(
-            shown.starts_with("panicked at x\na frame") && shown.ends_with("backtrace\nthe last line"),
-            "{shown}"
-        );
-        assert!(shown.chars().count() < 2_010 && shown.contains("backtrace\n…\na frame"), "{shown}");
+        let is_whole =
+            shown.starts_with("panicked at x\na frame") && shown.ends_with("backtrace\nthe last line");
+        let is_cut = shown.chars().count() < 2_010 && shown.contains("backtrace\n…\na frame");
+        assert!(is_whole && is_cut, "{shown}");
         assert_eq!(excerpt(format!("tried {}", token.expose()).as_bytes()), None);
         // What was read ends in the middle of it.
         let mut cut = vec![b' '; MAX_OUTPUT - 8];

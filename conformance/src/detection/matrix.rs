@@ -3,8 +3,7 @@ use std::sync::{Arc, LazyLock};
 
 use crate::contract::Clause;
 
-/// Known faults, each with the cases that notice it. They are recorded against servers with one fault at a time, with every fact
-/// supplied.
+/// Known faults, each with the cases that notice it, as recorded against servers with one fault and with every fact supplied.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Matrix {
     cases: Vec<CaseName>,
@@ -50,9 +49,6 @@ pub const MAX_DETECTORS: usize = 32;
 /// What the ids of the faults of the independent server begin with.
 pub(super) const INDEPENDENT: &str = "independent/";
 
-static EMBEDDED: LazyLock<Result<Matrix, String>> =
-    LazyLock::new(|| Matrix::from_text(include_str!("generated/matrix.txt")));
-
 impl KnownFault {
     /// Whether the lab has it, and not only the independent server.
     pub fn is_of_lab(&self) -> bool {
@@ -71,6 +67,8 @@ impl Matrix {
     /// # Errors
     /// The generated file is invalid, which is a bug of the suite.
     pub fn embedded() -> Result<&'static Self, &'static str> {
+        static EMBEDDED: LazyLock<Result<Matrix, String>> =
+            LazyLock::new(|| Matrix::from_text(include_str!("generated/matrix.txt")));
         EMBEDDED.as_ref().map_err(String::as_str)
     }
 
@@ -133,8 +131,7 @@ impl Matrix {
         self.add_fault(KnownFault { noticed_by, ..fault.clone() });
     }
 
-    /// Keeps only the cheapest cases of each fault and judge, the first by name among equals. An obvious fault is noticed by a
-    /// thousand cases, and no plan needs all of them.
+    /// Keeps only the cheapest cases of each fault and judge, the first by name among equals: no plan needs a thousand of them.
     pub fn keep_cheapest(&mut self, price: impl Fn(&CaseName) -> u32) {
         for fault in &mut self.faults {
             let mut by_judge: BTreeMap<&Arc<str>, Vec<usize>> = BTreeMap::new();

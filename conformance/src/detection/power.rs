@@ -114,10 +114,8 @@ impl Detection {
             }
         }
         let clauses: Vec<ClauseDetection> = clauses.into_values().collect();
-        let mut unlocks: Vec<Unlock> = unlocks
-            .into_iter()
-            .map(|(reason, faults)| Unlock { reason: reason.to_owned(), faults })
-            .collect();
+        let unlock = |(reason, faults): (&str, _)| Unlock { reason: reason.to_owned(), faults };
+        let mut unlocks: Vec<Unlock> = unlocks.into_iter().map(unlock).collect();
         unlocks.sort_by_key(|unlock| std::cmp::Reverse(unlock.faults));
         Self {
             known: clauses.iter().map(|clause| clause.known).sum(),
@@ -133,11 +131,8 @@ impl Detection {
     }
 
     /// Noticed faults in percent of the known ones, rounded down.
-    pub const fn percent(&self) -> usize {
-        match (self.noticed * 100).checked_div(self.known) {
-            Some(percent) => percent,
-            None => 0,
-        }
+    pub fn percent(&self) -> usize {
+        (self.noticed * 100).checked_div(self.known).unwrap_or_default()
     }
 }
 

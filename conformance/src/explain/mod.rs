@@ -5,7 +5,7 @@ use minijinja::{Error, Value, context};
 use crate::check::Check;
 use crate::checks::{UNKNOWN_ADDRESS, plain, registry, with_input};
 #[cfg(feature = "embedded")]
-use crate::client::{self, ClientCase, Duty, Expectation};
+use crate::client::{self, Duty, Expectation};
 use crate::contract::{Clause, Contract, Input, OperationId, Schema, Unspecified};
 use crate::report::{Template, curl, render, template};
 use crate::target::Secret;
@@ -23,7 +23,7 @@ pub fn known(contract: &'static Contract) -> Vec<(String, String)> {
     let known = known.chain(Duty::ALL.into_iter().map(|duty| (duty.id(), duty.text())));
     let known = known.map(|(id, text)| (id.to_owned(), text.to_owned()));
     #[cfg(feature = "embedded")]
-    let known = known.chain(cases(contract).into_iter().map(|case| (case.id, case.title)));
+    let known = known.chain(client::cases(contract, &[]).into_iter().map(|case| (case.id, case.title)));
     known.collect()
 }
 
@@ -72,7 +72,7 @@ fn of_clients(_: &Contract, _: &str) -> Option<(Template, Value)> {
 /// A duty of callers, or a case of it.
 #[cfg(feature = "embedded")]
 fn of_clients(contract: &'static Contract, id: &str) -> Option<(Template, Value)> {
-    let mut cases = cases(contract);
+    let mut cases = client::cases(contract, &[]);
     if let Some(case) = cases.iter().find(|case| case.id == id) {
         let passes = match case.expectation {
             Expectation::Result => "the result that the service sends",
@@ -95,14 +95,7 @@ fn of_clients(contract: &'static Contract, id: &str) -> Option<(Template, Value)
     Some((template!("duty.text"), view))
 }
 
-/// Without the embedded server a search has no addresses, which no text shows.
-#[cfg(feature = "embedded")]
-fn cases(contract: &Contract) -> Vec<ClientCase> {
-    client::cases(contract, &[])
-}
-
-/// A request with the parameters that the clause is about, and the document's own examples. Clauses of all operations are
-/// shown by the operation that costs nothing.
+/// A request with the parameters that the clause is about, by the document's examples; for all operations, one that costs nothing.
 fn sample(contract: &Contract, clause: Clause) -> String {
     let token = Secret::new("API_KEY", "the-token-stands-here");
     let prefix = clause.id().split('.').next().unwrap_or_default();
@@ -165,10 +158,7 @@ mod tests {
             let clause = property.citations.clause("any").expect("each property cites a clause");
             assert!(sample(clause).contains(&property.name), "{}", sample(clause));
         }
-        assert!(
-            sample(Clause::ExtractSbLength).contains("lb=6&return_type=txt"),
-            "{}",
-            sample(Clause::ExtractSbLength)
-        );
+        let sample = sample(Clause::ExtractSbLength);
+        assert!(sample.contains("lb=6&return_type=txt"), "{sample}");
     }
 }

@@ -11,8 +11,7 @@ use serde_json::value::RawValue;
 
 use crate::report::HAR_CUT;
 
-/// An HTTP Archive, version 1.2. It holds whatever the traffic held, tokens too, so it is neither shown nor kept. Its entries are
-/// read one at a time, because values take many times the memory of their text.
+/// An HTTP Archive (1.2), which is neither shown nor kept, for its tokens. Entries are read one at a time: values take more memory.
 pub struct Archive {
     text: String,
     entries: Vec<Range<usize>>,
@@ -26,23 +25,19 @@ struct Document<'a> {
 
 #[derive(Deserialize)]
 struct Log<'a> {
-    #[serde(borrow)]
-    entries: Entries<'a>,
+    /// Texts that are not parsed yet; none when there are too many.
+    #[serde(borrow, deserialize_with = "entries")]
+    entries: Option<Vec<&'a RawValue>>,
 }
 
-/// Texts that are not parsed yet; none when there are too many.
-struct Entries<'a>(Option<Vec<&'a RawValue>>);
-
-impl<'de: 'a, 'a> Deserialize<'de> for Entries<'a> {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        deserializer.deserialize_seq(EntriesVisitor)
-    }
+fn entries<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<Vec<&'de RawValue>>, D::Error> {
+    deserializer.deserialize_seq(EntriesVisitor)
 }
 
 struct EntriesVisitor;
 
 impl<'de> Visitor<'de> for EntriesVisitor {
-    type Value = Entries<'de>;
+    type Value = Option<Vec<&'de RawValue>>;
 
     fn expecting(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.write_str("a sequence")
@@ -52,14 +47,12 @@ impl<'de> Visitor<'de> for EntriesVisitor {
     fn visit_seq<A: SeqAccess<'de>>(self, mut sequence: A) -> Result<Self::Value, A::Error> {
         let mut entries = Vec::new();
         while entries.len() < Archive::MAX_ENTRIES {
-            let Some(entry) = sequence.next_element()? else { return Ok(Entries(Some(entries))) };
+            let Some(entry) = sequence.next_element()? else { return Ok(Some(entries)) };
             entries.push(entry);
         }
-        let mut is_more = false;
-        while sequence.next_element::<IgnoredAny>()?.is_some() {
-            is_more = true;
-        }
-        Ok(Entries((!is_more).then_some(entries)))
+        let is_more = sequence.next_element::<IgnoredAny>()?.is_some();
+        while sequence.next_element::<IgnoredAny>()?.is_some() {}
+        Ok((!is_more).then_some(entries))
     }
 }
 
@@ -116,8 +109,7 @@ impl Archive {
     /// Reads an archive of at most `limit` bytes.
     ///
     /// # Errors
-    /// When it can't be read, is longer, or is no archive; with the line and the column. No text of the file is repeated: it holds
-    /// tokens.
+    /// When it can't be read, is longer, or is no archive, with the place. No text of it is repeated: it holds tokens.
     pub fn read(file: impl Read, limit: u64) -> Result<Self, String> {
         let mut bytes = Vec::new();
         file.take(limit.saturating_add(1)).read_to_end(&mut bytes).map_err(|error| error.to_string())?;
@@ -138,10 +130,9 @@ impl Archive {
             let (line, column, message) = (error.line(), error.column(), without_content(&error));
             format!("line {line}, column {column}: {message}; expected an HTTP Archive (HAR 1.2)")
         })?;
-        let Entries(Some(entries)) = log.entries else {
-            let most = Self::MAX_ENTRIES;
-            return Err(format!("expected at most {most} entries, found more; export fewer requests"));
-        };
+        let too_many =
+            || format!("expected at most {} entries, found more; export fewer requests", Self::MAX_ENTRIES);
+        let entries = log.entries.ok_or_else(too_many)?;
         let place = |entry: &&RawValue| {
             let begin = entry.get().as_ptr().addr() - text.as_ptr().addr();
             begin..begin + entry.get().len()

@@ -138,14 +138,14 @@ fn header(line: &str) -> Option<Value> {
 
 /// The words of a command as a shell reads it, with variables left as they are. None if it ends within a quoted one.
 fn words(command: &str) -> Option<Vec<String>> {
-    let (mut words, mut word, mut is_word) = (Vec::new(), String::new(), false);
+    let (mut words, mut word) = (Vec::new(), None::<String>);
     let mut chars = command.trim().chars().peekable();
     while let Some(c) = chars.next() {
         // bash, zsh and ksh read escapes in `$'…'`.
         let is_escaped = c == '$' && chars.next_if_eq(&'\'').is_some();
         match c {
             '\'' | '"' | '$' if c != '$' || is_escaped => {
-                is_word = true;
+                let word = word.get_or_insert_default();
                 loop {
                     match chars.next()? {
                         '\'' if c != '"' => break,
@@ -158,25 +158,13 @@ fn words(command: &str) -> Option<Vec<String>> {
             }
             '\\' => match chars.next() {
                 Some('\n') | None => {}
-                Some(other) => {
-                    is_word = true;
-                    word.push(other);
-                }
+                Some(other) => word.get_or_insert_default().push(other),
             },
-            c if c.is_whitespace() => {
-                if std::mem::take(&mut is_word) {
-                    words.push(std::mem::take(&mut word));
-                }
-            }
-            c => {
-                is_word = true;
-                word.push(c);
-            }
+            c if c.is_whitespace() => words.extend(word.take()),
+            c => word.get_or_insert_default().push(c),
         }
     }
-    if is_word {
-        words.push(word);
-    }
+    words.extend(word);
     Some(words)
 }
 

@@ -90,8 +90,7 @@ impl MaskedRequest {
 }
 
 impl Credentials {
-    /// Maximum number of different credentials that output is searched for, and of their characters: each of them is searched for
-    /// in many spellings.
+    /// Maximum number of different credentials, and of their characters: output is searched for each in many spellings.
     const MAX: usize = 200;
     const MAX_CHARACTERS: usize = 256 << 10;
     /// Minimum length of one, in characters; see [`Redactor::new`].

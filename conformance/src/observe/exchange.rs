@@ -85,8 +85,7 @@ impl Judgement {
 /// A constraint of the document that a request breaks: the clauses behind it, and what is wrong.
 type Broken = (Vec<Clause>, String);
 
-/// What the document says of a request. None where that depends on what the contract leaves open or on what is hidden, or where the
-/// document cites no clause.
+/// What the document says of a request. None where that depends on what is open or hidden, or where it cites no clause.
 fn validity(contract: &Contract, id: OperationId, request: &Request) -> Option<Result<(), Broken>> {
     let operation = sallyport_contract::operation(&contract.operation(id).name)?;
     let mut parts = parts(operation, request)?;
@@ -176,8 +175,7 @@ fn number(text: &str) -> Option<String> {
     (number.fract() == 0.0 && number.abs() < 1e15).then(|| format!("{number:.0}"))
 }
 
-/// A value in a spelling that the contract does not leave open: without spaces, leading zeros of an address or a port, or brackets that
-/// nothing needs, and with the `T` of a time.
+/// A value in a spelling that is not open: without spaces, leading zeros and needless brackets, and with the `T` of a time.
 fn in_usual_spelling(value: &mut Value) {
     match value {
         Value::Array(items) => items.iter_mut().for_each(in_usual_spelling),

@@ -12,4 +12,4 @@ mod traffic;
 pub use archive::Archive;
 pub use exchange::Judgement;
 pub use judge::observe;
-pub use traffic::{LeftOut, Traffic};
+pub use traffic::Traffic;

@@ -9,6 +9,7 @@ use crate::check::{Check, ObservedExchange, PassiveFinding, ResponseClass, Run};
 use crate::checks::{apart, groups};
 use crate::contract::{Clause, Contract, OperationId};
 use crate::response::gateways::listed;
+use crate::response::request_ids;
 use crate::wire::{Request, Response};
 
 /// Exchanges further apart than this are not compared.
@@ -73,17 +74,11 @@ impl Extraction {
             return None;
         }
         let id_name = extract.request_id.name.as_str();
-        let id = match request.query_pairs().filter(|(name, _)| *name == Some(id_name)).count() {
-            0 => {
-                let name = &extract.request_id_header.name;
-                let mut headers = request.headers().iter();
-                let (_, value) = headers.find(|(known, _)| known.eq_ignore_ascii_case(name))?;
-                String::from_utf8_lossy(value).into_owned()
-            }
-            1 => request.query_value(id_name)?.to_owned(),
-            // Which of several counts is unspecified.
-            _ => return None,
-        };
+        // Which of several counts is unspecified.
+        if request.query_pairs().filter(|(name, _)| *name == Some(id_name)).count() > 1 {
+            return None;
+        }
+        let id = request_ids(contract, request).into_iter().next().filter(|id| !id.is_empty())?;
         let ours = [id_name, &extract.operation.api_key.name];
         let rest = request.query_pairs().map(|(name, value)| (name.unwrap_or_default(), value));
         let rest = rest.filter(|(name, _)| !ours.contains(name));
@@ -91,7 +86,6 @@ impl Extraction {
         let mut rest: Vec<_> = rest.map(|(name, value)| (name.to_owned(), value.to_owned())).collect();
         rest.sort_by(|(one, _), (other, _)| one.cmp(other));
         let gateways = listed(extract, request, response).join("\n");
-        let id = Some(id).filter(|id| !id.is_empty())?;
         Some(Self { at, begun: recorded.begun?, caller: recorded.caller, id, rest, gateways })
     }
 }

@@ -21,22 +21,12 @@ pub struct Traffic {
     /// Number of entries of the archive.
     pub entries: usize,
     pub(super) exchanges: Vec<TrafficExchange>,
-    /// The entries that are not judged, by reason.
-    pub left_out: Vec<LeftOut>,
+    /// Why entries are not judged, and how many.
+    pub left_out: Vec<(String, usize)>,
     pub(super) redactor: Redactor,
 }
 
-/// Entries that are not judged, for one reason.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct LeftOut {
-    /// Why.
-    pub reason: String,
-    /// How many.
-    pub entries: usize,
-}
-
-/// An exchange of the traffic. Its response is parsed for as long as it is judged, because values take many times the memory of their
-/// text.
+/// An exchange of the traffic. Its response is parsed only while it is judged: values take many times the memory of their text.
 #[derive(Debug)]
 pub(super) struct TrafficExchange {
     /// Its number in `log.entries`, from 0.
@@ -69,13 +59,6 @@ struct Service {
 }
 
 impl Service {
-    fn add(&mut self, contract: &Contract, number: usize, call: Call) {
-        match self.exchange(contract, number, call) {
-            Ok(exchange) => self.exchanges.push(exchange),
-            Err(reason) => *self.left_out.entry(reason).or_default() += 1,
-        }
-    }
-
     /// The exchange of a call, whose credentials are hidden from now on, or why it is not judged.
     fn exchange(
         &mut self,
@@ -121,29 +104,30 @@ impl TrafficExchange {
 }
 
 impl Traffic {
-    /// The calls of the contract's operations at `base`, or at the only service that the archive has calls to.
+    /// The calls of the contract's operations at `wanted`, or at the only service that the archive has calls to.
     ///
     /// # Errors
-    /// When `base` is no URL, or when it is missing and the archive has calls to several services.
-    pub fn from_archive(contract: &Contract, archive: Archive, base: Option<&str>) -> Result<Self, String> {
-        let wanted = base.map(|base| Url::parse(base).map(|url| origin(&url))).transpose();
-        let wanted = wanted.map_err(|_| NO_URL)?;
+    /// When `wanted` is no URL, or when it is missing and the archive has calls to several services.
+    pub fn from_archive(contract: &Contract, archive: Archive, wanted: Option<&str>) -> Result<Self, String> {
+        let wanted = wanted.map(Url::parse).transpose().map_err(|_| NO_URL)?;
+        let wanted = wanted.map(|url| base(&url, url.path().trim_end_matches('/')));
         let mut services: BTreeMap<String, Service> = BTreeMap::new();
         let (mut unreadable, mut first) = (0, None);
         for number in 0..archive.len() {
-            match archive.entry(number) {
-                Ok(entry) => {
-                    let call = Call::new(contract, entry);
-                    if let Some(call) =
-                        call.filter(|call| wanted.as_ref().is_none_or(|base| call.base == *base))
-                    {
-                        services.entry(call.base.clone()).or_default().add(contract, number, call);
-                    }
-                }
+            let entry = match archive.entry(number) {
+                Ok(entry) => entry,
                 Err(reason) => {
                     unreadable += 1;
                     first.get_or_insert_with(|| format!("log.entries[{number}]: {reason}"));
+                    continue;
                 }
+            };
+            let is_wanted = |call: &Call| wanted.as_ref().is_none_or(|base| call.base == *base);
+            let Some(call) = Call::new(contract, entry).filter(is_wanted) else { continue };
+            let service = services.entry(call.base.clone()).or_default();
+            match service.exchange(contract, number, call) {
+                Ok(exchange) => service.exchanges.push(exchange),
+                Err(reason) => *service.left_out.entry(reason).or_default() += 1,
             }
         }
         if services.len() > 1 {
@@ -152,15 +136,14 @@ impl Traffic {
             let advice = "choose one with --base-url";
             return Err(format!("expected the traffic of one service, found calls to {found}; {advice}"));
         }
-        let (base, service) = services.pop_first().unwrap_or_default();
-        let base = wanted.unwrap_or(base);
+        let (found, service) = services.pop_first().unwrap_or_default();
+        let base = wanted.unwrap_or(found);
         let Service { exchanges, left_out, credentials, callers: _ } = service;
         let called = exchanges.len() + left_out.values().sum::<usize>();
         let reasons = left_out.into_iter().map(|(reason, entries)| (reason.to_owned(), entries));
         let odd = first.map(|first| (format!("not an entry of HAR 1.2, first {first}"), unreadable));
         let others = (NOT_CALLED.to_owned(), archive.len() - called - unreadable);
-        let left_out = reasons.chain(odd).chain([others]).filter(|(_, entries)| *entries > 0);
-        let left_out = left_out.map(|(reason, entries)| LeftOut { reason, entries }).collect();
+        let left_out = reasons.chain(odd).chain([others]).filter(|(_, entries)| *entries > 0).collect();
         let redactor = credentials.redactor().map_err(|error| error.to_string())?;
         Ok(Self { base, entries: archive.len(), exchanges, left_out, redactor })
     }
@@ -201,12 +184,10 @@ impl Call {
             .ok()
             .filter(|url| matches!(url.scheme(), "http" | "https"))?;
         let fits = |operation: &&Operation| operation.method.eq_ignore_ascii_case(&entry.request.method);
-        let (id, path) = contract
-            .operations()
-            .filter(fits)
-            .find_map(|operation| Some((operation.id, served(operation, url.path())?.to_owned())))?;
+        let called = |operation: &Operation| Some((operation.id, served(operation, url.path())?.to_owned()));
+        let (id, path) = contract.operations().filter(fits).find_map(called)?;
         let before = &url.path()[..url.path().len() - path.len()];
-        let base = format!("{}{before}", origin_only(&url));
+        let base = base(&url, before);
         Some(Self { entry, operation: id, base, path, url })
     }
 }
@@ -218,11 +199,7 @@ fn served<'a>(operation: &Operation, path: &'a str) -> Option<&'a str> {
     path.get(start..).filter(|end| operation.path == *end)
 }
 
-/// A base URL in the form in which those of calls are compared: without user, query, fragment and slash at the end.
-fn origin(url: &Url) -> String {
-    format!("{}{}", origin_only(url), url.path().trim_end_matches('/'))
-}
-
-fn origin_only(url: &Url) -> String {
-    format!("{}://{}", url.scheme(), &url[Position::BeforeHost..Position::AfterPort])
+/// A base URL with this path in the form in which those of calls are compared: without user, query and fragment.
+fn base(url: &Url, path: &str) -> String {
+    format!("{}://{}{path}", url.scheme(), &url[Position::BeforeHost..Position::AfterPort])
 }

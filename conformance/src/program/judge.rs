@@ -51,7 +51,7 @@ pub(crate) async fn judge(arguments: JudgeArguments) -> Result<Verdict, UsageErr
     let before = arguments.run.as_deref().map(read_report).transpose()?;
     let traffic = Traffic::from_archive(contract, archive(&arguments)?, None)?;
     let Some(judgement) = Judgement::new(contract, &traffic) else {
-        let reasons = traffic.left_out.iter().map(|left_out| left_out.reason.as_str());
+        let reasons = traffic.left_out.iter().map(|(reason, _)| reason.as_str());
         let reasons = reasons.collect::<Vec<_>>().join("; ");
         return Err(format!("expected an exchange that can be judged, found none: {reasons}").into());
     };

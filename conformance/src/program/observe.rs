@@ -4,7 +4,7 @@ use std::path::PathBuf;
 use clap::Args;
 use sallyport_conformance::check::InferredClauses;
 use sallyport_conformance::config::integer;
-use sallyport_conformance::observe::{Archive, LeftOut, Traffic, observe};
+use sallyport_conformance::observe::{Archive, Traffic, observe};
 use sallyport_conformance::report::{self, Detail, Format, plain, quantity};
 use sallyport_conformance::run::Stopper;
 use sallyport_conformance::{Contract, Report, Verdict};
@@ -79,7 +79,7 @@ fn summary(traffic: &Traffic, report: &Report, is_verbose: bool) -> String {
     let exchanges = quantity(traffic.judged(), "exchange");
     let entries = quantity(traffic.entries, "entry");
     let mut text = format!("\n{:>16} {exchanges} of {entries}\n", "judged");
-    for LeftOut { reason, entries } in &traffic.left_out {
+    for (reason, entries) in &traffic.left_out {
         text.push_str(&format!("{:>16} {entries}: {}\n", "left out", plain(reason)));
     }
     for (label, is_judged) in [("seen", true), ("not seen", false)] {

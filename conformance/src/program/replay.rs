@@ -9,9 +9,7 @@ use sallyport_conformance::run::{
     ChangedFinding, FindingChange, Glob, SavedCheck, SavedReport, Session, SessionError, Since,
 };
 use sallyport_conformance::wire::{RecordedExchange, Request, ThrottlingPolicy};
-use sallyport_conformance::{
-    Budget, Contract, Options, Report, Secret, Selection, Target, Verdict, files, registry,
-};
+use sallyport_conformance::{Contract, Options, Report, Secret, Selection, Target, Verdict, files, registry};
 
 use super::UsageError;
 use super::arguments::TargetArguments;
@@ -22,9 +20,8 @@ use super::setup::Setup;
 /// How the ids of checks end that compare exchanges of recorded traffic.
 const RECORDED: &str = ".recorded";
 
-/// `conformance replay`: the findings of a report once more, or those of one check, which may be named by one of its findings. A finding
-/// rests on all requests of its check, the control included, so whole checks run. For a passive check the requests that the report has
-/// are sent again, and an exploration runs again with its seed.
+/// `conformance replay`: the findings of a report, or of one check, once more. A finding rests on all requests of its check, so whole
+/// checks run. For a passive check the requests of the report are sent again, and an exploration runs again with its seed.
 pub(crate) async fn replay(
     path: &Path,
     check: Option<&str>,
@@ -61,8 +58,11 @@ pub(crate) async fn replay(
             "expected --base-url (or a configuration with base-url): a report does not decide where tokens are sent",
         ));
     };
+    // It names the target without secrets.
     let recorded = &before.target;
-    if !allow_other_target && !is_same(recorded, &target, &options) {
+    let shown = target.redactor(&options.wire).map(|redactor| redactor.redact(target.base().as_str()));
+    let is_same = shown.is_ok_and(|shown| shown.trim_end_matches('/') == recorded.trim_end_matches('/'));
+    if !allow_other_target && !is_same {
         let base = target.base();
         return Err(wrong(&format!(
             "expected a report of {base}, found one of `{recorded}`; pass --allow-other-target to replay it against {base}"
@@ -95,12 +95,14 @@ pub(crate) async fn replay(
     options.requests = requests(Way::Passive)?;
     if of_way(Way::Explored).next().is_some() {
         let missing = || wrong("expected `explored` with `seed`, `seconds` and `requests`, found none");
-        let exploration = exploration(before.explored.ok_or_else(missing)?, &options.budget);
+        let ExplorationResult { seed, seconds, requests, .. } = before.explored.ok_or_else(missing)?;
+        let budget = &mut options.budget;
+        let (time, requests) = (Duration::from_secs(seconds).min(budget.wall), requests.min(budget.requests));
         // An exploration comes on top of the requests of a run, and here nothing else runs.
         if before.checks.len() == 1 {
-            options.budget.requests = options.budget.requests.saturating_sub(exploration.requests);
+            budget.requests = budget.requests.saturating_sub(requests);
         }
-        options.explore = Some(exploration);
+        options.explore = Some(Exploration { time, requests, seed });
     }
     let ways = [Way::Active, Way::Passive, Way::Explored];
     let only: Vec<Glob> = ways.into_iter().flat_map(of_way).map(|check| Glob::new(&check.id)).collect();
@@ -190,13 +192,6 @@ async fn judge_again(
     Ok(Some(judged))
 }
 
-/// The exploration of a report, within the limits of this run.
-fn exploration(explored: ExplorationResult, budget: &Budget) -> Exploration {
-    let ExplorationResult { seed, seconds, requests, .. } = explored;
-    let time = Duration::from_secs(seconds).min(budget.wall);
-    Exploration { time, requests: requests.min(budget.requests), seed }
-}
-
 /// The requests that show the findings of a check, in their order. None if one can't be read.
 fn requests(check: &SavedCheck, target: &Target, options: &Options) -> Option<Vec<Request>> {
     let mut of_findings: Vec<Vec<Request>> = Vec::new();
@@ -228,10 +223,4 @@ pub(super) const MAX_REPORT_BYTES: u64 = 256 << 20;
 pub(super) fn read_report(path: &Path) -> Result<SavedReport, UsageError> {
     let text = files::read_text(path, MAX_REPORT_BYTES).map_err(files::named(path))?;
     SavedReport::parse(&text).map_err(|error| format!("{}: {error}", path.display()).into())
-}
-
-/// Whether a report is of a target. It names the target without secrets.
-fn is_same(recorded: &str, target: &Target, options: &Options) -> bool {
-    let shown = target.redactor(&options.wire).map(|redactor| redactor.redact(target.base().as_str()));
-    shown.is_ok_and(|shown| shown.trim_end_matches('/') == recorded.trim_end_matches('/'))
 }

@@ -17,8 +17,7 @@ const STATE: &str = "state.json";
 /// The name of a report, which sorts as the times of the runs do.
 const REPORT: &str = "report-%Y-%m-%dT%H-%M-%SZ.json";
 
-/// The folder of a watch: the state that the next run is compared with, and the reports of runs that did not pass. They hold no
-/// secret, because a report holds none.
+/// The folder of a watch: the state that the next run is compared with, and reports of runs that did not pass, without secrets.
 #[derive(Debug)]
 pub struct WatchFolder {
     path: PathBuf,

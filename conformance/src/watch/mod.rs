@@ -1,5 +1,4 @@
-//! Runs that repeat: the folder in which a watch keeps its state and reports, what changed with a run, and how many gateways the
-//! next run may take.
+//! Runs that repeat: the folder of a watch with its state, what changed with a run, and how many gateways the next one may take.
 
 mod allowance;
 mod folder;

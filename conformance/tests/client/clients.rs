@@ -7,6 +7,7 @@ use std::process::ExitCode;
 use std::time::{Duration, Instant, SystemTime};
 
 use reqwest::Url;
+use sallyport_client::blocking;
 use serde_json::{Value, json};
 
 use crate::adapter;
@@ -18,15 +19,13 @@ pub fn main(name: &str) -> ExitCode {
     let input: Value = serde_json::from_str(&text).expect("one JSON object");
     let runtime = || tokio::runtime::Builder::new_current_thread().enable_all().build().expect("a runtime");
     let output = match name {
-        "ours" => adapter::connect(&input)
-            .and_then(|client| runtime().block_on(adapter::answer(&client, &input)))
-            .unwrap_or_else(|error| adapter::failure(&error)),
-        "blocking" => adapter::connect(&input)
-            .and_then(|client| {
-                let blocking = sallyport_client::blocking::Client::new(client.clone())?;
-                blocking.wait(adapter::answer(&client, &input))
-            })
-            .unwrap_or_else(|error| adapter::failure(&error)),
+        "ours" | "blocking" => {
+            let output = adapter::connect(&input).and_then(|client| match name {
+                "ours" => runtime().block_on(adapter::answer(&client, &input)),
+                _ => blocking::Client::new(client.clone())?.wait(adapter::answer(&client, &input)),
+            });
+            output.unwrap_or_else(|error| adapter::failure(&error))
+        }
         _ => {
             let mut output = runtime().block_on(answer(name, &input));
             if output.is_err() && name == "reads errors as nothing" {
@@ -60,6 +59,23 @@ struct Call {
     attempts: u32,
 }
 
+/// A request without what the habits of a client add.
+#[derive(Clone, Copy)]
+struct Request<'a> {
+    path: &'a str,
+    query: &'a [(&'a str, String)],
+    body: Option<&'a Value>,
+    is_text: bool,
+}
+
+impl Request<'_> {
+    fn is_extraction(self) -> bool {
+        self.path == EXTRACT
+    }
+}
+
+const EXTRACT: &str = "/openapi/v1/proxy/extract";
+
 /// The habit of a client that does not retry a page.
 const GIVES_UP_WITH_PAGES: &str = "gives up at once, and returns the pages so far";
 
@@ -71,12 +87,12 @@ struct Answer {
 
 async fn answer(habit: &str, input: &Value) -> Result<Value, String> {
     let (operation, arguments) = (input["operation"].as_str().unwrap_or_default(), &input["arguments"]);
-    match (habit, operation) {
-        ("always an error", _) => return Err("no".to_owned()),
-        ("always empty", "extract") => return Ok(json!({"gateways": []})),
-        ("always empty", "extract_text") => return Ok(json!({"entries": []})),
-        ("always empty", "groups") => return Ok(json!({"groups": []})),
-        ("always empty", _) => return Ok(json!({"instances": [], "total": 0})),
+    match habit {
+        "always an error" => return Err("no".to_owned()),
+        // Those of other operations are ignored.
+        "always empty" => {
+            return Ok(json!({"gateways": [], "entries": [], "groups": [], "instances": [], "total": 0}));
+        }
         _ => {}
     }
     let mut base = std::env::var("SALLYPORT_BASE_URL").expect("a base URL");
@@ -105,7 +121,8 @@ async fn answer(habit: &str, input: &Value) -> Result<Value, String> {
     match operation {
         "extract" | "extract_text" => call.extract(operation == "extract_text", arguments).await,
         "groups" => {
-            let answer = call.send("/openapi/v1/static/groups", &[], None, 200, false).await?;
+            let path = "/openapi/v1/static/groups";
+            let answer = call.send(Request { path, query: &[], body: None, is_text: false }).await?;
             Ok(json!({"groups": call.ids(&answer.json, "groupId")}))
         }
         _ => call.search(arguments).await,
@@ -144,11 +161,10 @@ impl Call {
             (self.is("names a region"), "regions", "USA"),
             (self.is("asks for a protocol"), "protocol", "socks5"),
         ];
-        query.extend(
-            more.iter().filter(|(is_sent, ..)| *is_sent).map(|(_, name, value)| (*name, (*value).into())),
-        );
+        let more = more.into_iter().filter(|(is_sent, ..)| *is_sent);
+        query.extend(more.map(|(_, name, value)| (name, value.to_owned())));
         if self.is("extracts twice") {
-            self.send("/openapi/v1/proxy/extract", &query, None, 0, is_text).await?;
+            self.send(Request { path: EXTRACT, query: &query, body: None, is_text }).await?;
         }
         for (name, value) in &mut query {
             match *name {
@@ -160,7 +176,7 @@ impl Call {
                 _ => {}
             }
         }
-        let answer = self.send("/openapi/v1/proxy/extract", &query, None, 0, is_text).await?;
+        let answer = self.send(Request { path: EXTRACT, query: &query, body: None, is_text }).await?;
         if is_text {
             let separator = match (self.habit.as_str(), text("lb").as_str()) {
                 ("splits by commas", _) => ",".to_owned(),
@@ -179,12 +195,10 @@ impl Call {
             }
             return Ok(json!({"entries": entries}));
         }
-        let entries = answer.json["data"].as_array().cloned().unwrap_or_default();
-        let gateways: Vec<String> = entries
-            .iter()
-            .map(|entry| format!("{}:{}", entry["ip"].as_str().unwrap_or_default(), entry["port"]))
-            .collect();
-        Ok(json!({"gateways": gateways}))
+        let entries = answer.json["data"].as_array().into_iter().flatten();
+        let gateway =
+            |entry: &Value| format!("{}:{}", entry["ip"].as_str().unwrap_or_default(), entry["port"]);
+        Ok(json!({"gateways": entries.map(gateway).collect::<Vec<_>>()}))
     }
 
     async fn search(&mut self, arguments: &Value) -> Result<Value, String> {
@@ -202,8 +216,9 @@ impl Call {
             if self.is("filters by status") {
                 body["status"] = json!("active");
             }
-            let sent = self.send("/openapi/v1/static/instances/search", &[], Some(body), 200, false).await;
-            let answer = match sent {
+            let path = "/openapi/v1/static/instances/search";
+            let request = Request { path, query: &[], body: Some(&body), is_text: false };
+            let answer = match self.send(request).await {
                 Err(_) if self.is("starts pages again") && page > 1 && self.attempts < 10 => {
                     page = 1;
                     continue;

@@ -202,12 +202,9 @@ impl Watch<'_> {
             return Some(format!("beyond {}: {LIMIT} {per_day}", quantity(allowed, "gateway")));
         }
         let next = allowance.next(self.folder.extractions(), now, wanted);
-        let until =
-            next.map(|next| format!("; the first run after {} extracts again", next.strftime("%FT%TZ")));
-        Some(format!(
-            "in this run, which judges fewer clauses: {LIMIT} {per_day}{}",
-            until.unwrap_or_default()
-        ))
+        let until = next.map(|at| format!("; the first run after {} extracts again", at.strftime("%FT%TZ")));
+        let until = until.unwrap_or_default();
+        Some(format!("in this run, which judges fewer clauses: {LIMIT} {per_day}{until}"))
     }
 }
 

@@ -1,5 +1,5 @@
 use std::path::{Path, PathBuf};
-use std::process::Stdio;
+use std::process::{ExitStatus, Stdio};
 use std::time::Duration;
 
 use sallyport_conformance::Report;
@@ -13,8 +13,7 @@ use crate::program::warn;
 /// How long the command of a change may run before it is killed, with everything that it has started.
 const TIME: Duration = Duration::from_secs(30);
 
-/// Runs the command of `--on-change`, without a shell, with what changed as JSON. What goes wrong with it is a warning: the next
-/// run begins all the same.
+/// Runs the command of `--on-change`, without a shell, with what changed as JSON. What goes wrong with it is a warning.
 pub(super) async fn notify(program: &PathBuf, report: &Report, changes: &Changes, kept: Option<&Path>) {
     let Changes { verdict_before, new, fixed, unchanged } = changes;
     // It holds no secret, because a report holds none.
@@ -25,16 +24,15 @@ pub(super) async fn notify(program: &PathBuf, report: &Report, changes: &Changes
     })
     .to_string();
     let failed = match tokio::time::timeout(TIME, run(program, &event)).await {
-        Ok(Ok(None)) => return,
-        Ok(Ok(Some(status))) => status,
+        Ok(Ok(status)) if status.success() => return,
+        Ok(Ok(status)) => status.to_string(),
         Ok(Err(error)) => error.to_string(),
         Err(_) => format!("killed after {} s", TIME.as_secs()),
     };
     warn(&format!("--on-change {}: {failed}", program.display()));
 }
 
-/// Returns how it ended, if that is no success.
-async fn run(program: &PathBuf, event: &str) -> std::io::Result<Option<String>> {
+async fn run(program: &PathBuf, event: &str) -> std::io::Result<ExitStatus> {
     let mut child = command(program).stdin(Stdio::piped()).spawn()?;
     let group = Group::new(&child);
     if let Some(mut stdin) = child.stdin.take() {
@@ -43,5 +41,5 @@ async fn run(program: &PathBuf, event: &str) -> std::io::Result<Option<String>> 
     }
     let status = child.wait().await?;
     group.leave();
-    Ok((!status.success()).then(|| status.to_string()))
+    Ok(status)
 }
