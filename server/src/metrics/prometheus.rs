@@ -48,7 +48,9 @@ pub(crate) struct Metrics {
 /// What every call of an operation counts. It is found once, because a search by labels takes longer than the rest of counting.
 struct OperationMetrics {
     id: &'static str,
+    /// Successes with the status that the document declares.
     succeeded: Counter,
+    status: u16,
     seconds: Histogram,
 }
 
@@ -92,6 +94,7 @@ impl Metrics {
             OperationMetrics {
                 id,
                 succeeded: calls.get_or_create(&success).clone(),
+                status: *status,
                 seconds: call_seconds.get_or_create(&OperationLabel { operation: id }).clone(),
             }
         });
@@ -213,7 +216,7 @@ impl Drop for CallInFlight<'_> {
             counted.seconds.observe(after.as_secs_f64());
         }
         let (outcome, status, code) = match (finished, counted) {
-            (Some((_, None, _)), Some(counted)) => {
+            (Some((status, None, _)), Some(counted)) if status == counted.status => {
                 counted.succeeded.inc();
                 return;
             }

@@ -232,21 +232,18 @@ pub(super) fn search(
         }));
     }
     let sql = &statements.search[usize::from(is_filtered)];
-    let mut found = None;
+    let mut found: Option<(Credential, SearchPage)> = None;
     session.each::<StoreError>(sql, &values, &mut |mut row| {
-        let (_, page) = match &mut found {
-            Some(found) => {
-                row.skip(BEFORE_INSTANCE);
-                found
-            }
-            None => {
-                let (credential, total) = FromRow::from_row(&mut row)?;
-                let items =
-                    Vec::with_capacity(usize::try_from(total).unwrap_or(0).min(query.page_size as usize));
-                found.insert((credential, SearchPage { items, total }))
-            }
-        };
-        page.items.extend(row.joined()?);
+        if let Some((_, page)) = &mut found {
+            row.skip(BEFORE_INSTANCE);
+            page.items.push(FromRow::from_row(&mut row)?);
+            return Ok(ControlFlow::Continue(()));
+        }
+        let (credential, total) = FromRow::from_row(&mut row)?;
+        let mut items = Vec::with_capacity(usize::try_from(total).unwrap_or(0).min(query.page_size as usize));
+        // Only a single row can be without an instance.
+        items.extend(row.joined()?);
+        found = Some((credential, SearchPage { items, total }));
         Ok(ControlFlow::Continue(()))
     })?;
     Ok(found.map(|(credential, page)| ProtectedData::new(credential, page)))

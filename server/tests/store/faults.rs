@@ -97,7 +97,7 @@ async fn callers_who_leave_keep_their_connections_and_others_wait_for_a_while_on
 #[tokio::test(flavor = "multi_thread")]
 async fn a_statement_that_takes_too_long_ends_while_others_wait() {
     let limits =
-        Limits { connections: 1, wait: Duration::from_millis(200), statement: Duration::from_secs(1) };
+        Limits { connections: 1, wait: Duration::from_millis(200), statement: Duration::from_secs(3) };
     let Some((database, service, sample)) = limited(limits).await else { return };
     // Until it is dropped, no other program keeps an extraction.
     let locked = connect(&database.name()).await.unwrap();
