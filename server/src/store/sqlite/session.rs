@@ -61,12 +61,16 @@ pub static DIALECT: Dialect = Dialect {
 /// One array, which SQLite reads in place; parsing JSON would take a fifth of a millisecond for 500 addresses.
 fn addresses(addresses: &[Address]) -> Vec<Value<'static>> {
     let digits = |port: u16| {
-        [port / 10_000, port / 1_000 % 10, port / 100 % 10, port / 10 % 10, port % 10]
-            .map(|digit| b'0' + digit as u8)
+        let digits = [port / 10_000, port / 1_000 % 10, port / 100 % 10, port / 10 % 10, port % 10];
+        digits.map(|digit| b'0' + digit as u8)
     };
     let blob = |address: &Address| {
-        let (ip, ports) = (ip_bytes(address.ip), address.ports());
-        Value::Bytes([&ip[..], &digits(*ports.start()), &digits(*ports.end())].concat().into())
+        let ports = address.ports();
+        let mut blob = [0; 26];
+        blob[..16].copy_from_slice(&ip_bytes(address.ip));
+        blob[16..21].copy_from_slice(&digits(*ports.start()));
+        blob[21..].copy_from_slice(&digits(*ports.end()));
+        Value::Bytes(blob.to_vec().into())
     };
     // `matched.sql` uses the first of three parameters.
     vec![Value::Array(addresses.iter().map(blob).collect()), Value::Null, Value::Null]
@@ -150,10 +154,13 @@ impl ToSql for Value<'_> {
             Self::Text(text) => ToSqlOutput::from(text.as_ref()),
             Self::Bytes(bytes) => ToSqlOutput::from(bytes.as_ref()),
             Self::Array(values) => {
-                let owned = |value: &Value<'_>| match value.to_sql()? {
-                    ToSqlOutput::Owned(value) => Ok(value),
-                    ToSqlOutput::Borrowed(value) => Ok(value.try_into()?),
-                    _ => Ok(types::Value::Null),
+                let owned = |value: &Value<'_>| match value {
+                    Value::Bytes(bytes) => Ok(types::Value::Blob(bytes.to_vec())),
+                    value => match value.to_sql()? {
+                        ToSqlOutput::Owned(value) => Ok(value),
+                        ToSqlOutput::Borrowed(value) => Ok(value.try_into()?),
+                        _ => Ok(types::Value::Null),
+                    },
                 };
                 let values = values.iter().map(owned).collect::<rusqlite::Result<Vec<_>>>()?;
                 // Under the name by which the module finds its arrays.
