@@ -28,12 +28,12 @@ pub struct Backend {
 }
 
 impl Backend {
-    /// The service of a target.
+    /// The service of a target. Fails where TLS cannot be initialised, or a variable of the environment names no proxy that can be used.
     pub fn new(contract: &'static Contract, target: &Target) -> Result<Arc<Self>, WireError> {
         Self::connected(contract, target, &WireOptions::default())
     }
 
-    /// The service of a target, with the options of the connection to it.
+    /// The service of a target, with the options of the connection to it. Fails as [`Upstream::http`] does.
     pub fn connected(
         contract: &'static Contract,
         target: &Target,

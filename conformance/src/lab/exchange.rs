@@ -150,7 +150,12 @@ impl Reply {
     pub(crate) fn is_broken(&self) -> bool {
         match self.framing {
             Framing::Cut(after) | Framing::Reset(Some(after)) => after < self.body.len(),
-            way => matches!(way, Framing::Reset(None) | Framing::Silent(_) | Framing::WrongLength(_)),
+            Framing::Reset(None) | Framing::Silent(_) | Framing::WrongLength(_) => true,
+            Framing::Whole
+            | Framing::Pieces(_)
+            | Framing::Drip(_)
+            | Framing::Slow(..)
+            | Framing::Padded(_) => false,
         }
     }
 

@@ -60,12 +60,12 @@ pub struct Proxy {
 }
 
 impl Proxy {
-    /// Starts a proxy on a free port of the loopback interface.
+    /// Starts a proxy on a free port of the loopback interface. Fails where none is free.
     pub async fn start(upstream: Upstream) -> std::io::Result<Self> {
         Self::start_with(upstream, ProxyOptions::default()).await
     }
 
-    /// Starts a proxy.
+    /// Starts a proxy. Fails where the address cannot be bound.
     pub async fn start_with(upstream: Upstream, options: ProxyOptions) -> std::io::Result<Self> {
         let listener = TcpListener::bind(options.address).await?;
         let address = listener.local_addr()?;

@@ -80,17 +80,20 @@ pub enum SandboxError {
 }
 
 impl Sandbox {
-    /// Starts a sandbox that plays the scenarios of a text in TOML, `default` for requests that select none; none for an empty text.
+    /// Starts a sandbox that plays the scenarios of a text in TOML, of which `default` is played for requests that select none. An empty
+    /// text changes nothing. Fails where the scenarios have a mistake, or the server or the proxy cannot be started.
     pub async fn start(scenarios: &str) -> Result<Self, SandboxError> {
         Self::with(scenarios, |lab| lab).await
     }
 
     /// The same with faults, variations or random ones behind the scenarios: `|lab| lab.pedantic(7)`.
+    /// Fails as [`Sandbox::start`] does.
     pub async fn with(scenarios: &str, layers: impl FnOnce(Lab) -> Lab) -> Result<Self, SandboxError> {
         Self::with_tokens(scenarios, SandboxTokens::Random, layers).await
     }
 
     /// The same with tokens that are the same each time, for example [`SandboxTokens::FIXED`].
+    /// Fails as [`Sandbox::start`] does.
     pub async fn with_tokens(
         scenarios: &str,
         tokens: SandboxTokens,

@@ -62,9 +62,11 @@ impl Socket {
 
     /// Sends a response whose framing HTTP would not produce, and ends the connection; leaves others alone.
     pub(crate) async fn send_broken(&self, reply: &Reply) -> Result<(), IntendedClose> {
+        if !reply.is_broken() {
+            return Ok(());
+        }
         let body = reply.body.len();
         let (declared, sent, is_reset) = match reply.framing {
-            _ if !reply.is_broken() => return Ok(()),
             Framing::Silent(time) => {
                 tokio::time::sleep(time).await;
                 return Err(IntendedClose);
@@ -78,7 +80,11 @@ impl Socket {
             Framing::WrongLength(by) => {
                 (body.saturating_add_signed(isize::try_from(by).unwrap_or_default()), body, false)
             }
-            _ => return Ok(()),
+            Framing::Whole
+            | Framing::Pieces(_)
+            | Framing::Drip(_)
+            | Framing::Slow(..)
+            | Framing::Padded(_) => return Ok(()),
         };
         let mut bytes = head(reply, declared);
         bytes.extend_from_slice(reply.body.get(..sent).unwrap_or_default());

@@ -36,7 +36,7 @@ pub(crate) async fn discover(
     let mut plain = probe.extract();
     if lacks(Fact::EmptyRegion) {
         let mut empty = empty_region(probe, &plain).await;
-        if let Some(Err(_)) = empty {
+        if empty == Some(EmptyRegion::NothingIsServed) {
             if lacks(Fact::EntitledProtocols)
                 && let Some((protocol, request)) = served_protocol(probe, &plain).await
             {
@@ -47,7 +47,9 @@ pub(crate) async fn discover(
                 nothing_is_served(probe, &plain).await.map_or(Ok(()), Err)?;
             }
         }
-        found.empty_region = empty.and_then(Result::ok).map(str::to_owned);
+        if let Some(EmptyRegion::Found(region)) = empty {
+            found.empty_region = Some(region.to_owned());
+        }
     } else if let Some(region) = probe.facts().empty_region.as_deref().filter(|_| !extracting.is_empty()) {
         // A service may keep the first region that it is asked for, and an extraction shows it only if that one has gateways. So the
         // control request of most checks comes first. An extraction from the supplied region takes no gateway.
@@ -80,9 +82,16 @@ async fn nothing_is_served(probe: &Probe<'_>, plain: &Request) -> Option<String>
     (!is_explained).then_some(rejection)
 }
 
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum EmptyRegion {
+    Found(&'static str),
+    /// Other extractions are rejected as well.
+    NothingIsServed,
+}
+
 /// Looks for a region without gateways: the first of some unlikely ones that meets a shortage while the plain extraction is
-/// served. None if there is no such region, or the service is busy; an error if that one is rejected as well.
-async fn empty_region(probe: &Probe<'_>, plain: &Request) -> Option<Result<&'static str, Supply>> {
+/// served. None if there is no such region, or the service is busy.
+async fn empty_region(probe: &Probe<'_>, plain: &Request) -> Option<EmptyRegion> {
     let Facts { plentiful_region, scarce_region, .. } = probe.facts();
     let supplied = [plentiful_region.as_deref(), scarce_region.as_deref()];
     let mut control = None;
@@ -99,7 +108,7 @@ async fn empty_region(probe: &Probe<'_>, plain: &Request) -> Option<Result<&'sta
             None => *control.insert(supply(probe, plain).await?),
         };
         match (shown, served) {
-            (Supply::Nothing, Supply::Nothing) => return Some(Err(served)),
+            (Supply::Nothing, Supply::Nothing) => return Some(EmptyRegion::NothingIsServed),
             (Supply::Nothing, _) => continue,
             _ => {}
         }
@@ -108,7 +117,7 @@ async fn empty_region(probe: &Probe<'_>, plain: &Request) -> Option<Result<&'sta
                 return None;
             }
         }
-        return (served == Supply::Gateways).then_some(Ok(region));
+        return (served == Supply::Gateways).then_some(EmptyRegion::Found(region));
     }
     None
 }

@@ -50,7 +50,8 @@ impl ResultSet {
         self.totals.first().copied().unwrap_or_default()
     }
 
-    /// The ids of instances that another result has as well, and not only their ids, which accounts may use for different ones.
+    /// The ids of instances that another result has as well. Accounts may use the same id for different instances, which differ in
+    /// other fields.
     pub(crate) fn shared_with(&self, other: &Self) -> Vec<i64> {
         let is_shared = |(id, instance): &(&i64, &Instance)| other.instances.get(*id) == Some(*instance);
         self.instances.iter().filter(is_shared).map(|(id, _)| *id).collect()

@@ -386,6 +386,7 @@ fn set_header(reply: &mut Reply, name: &str, value: &Value) {
     if !is_dropped(value) {
         return reply.set_header(name, &value.to_string());
     }
+    let name = name.to_ascii_lowercase();
     let is_meant =
         |known: &str| name.strip_suffix('*').map_or(known == name, |start| known.starts_with(start));
     for known in reply.headers.keys().cloned().collect::<Vec<_>>() {

@@ -32,11 +32,13 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn headers_are_added_and_a_semicolon_in_quotes_ends_no_act() {
-        let text = "http.\nof-test: A row of a test.\n    => further a: \"1\"; further a: \"2; \\\"3\"";
+    async fn headers_are_added_and_dropped_in_any_case_and_a_semicolon_in_quotes_ends_no_act() {
+        let text = "http.\nof-test: A row of a test.\n    => further a: \"1\"; further a: \"2; \\\"3\"; \
+            header bc: \"1\"; header d: \"1\"; header B*: drop; header D: drop";
         let row = &Row::parse("a.txt", text, Kind::Variation).expect("a row")[0];
         let reply = row.server(known::tests::context()).handle(known::tests::request()).await;
         assert_eq!(reply.headers.get_all("a").iter().collect::<Vec<_>>(), ["1", "2; \"3"]);
+        assert!(!reply.headers.contains_key("bc") && !reply.headers.contains_key("d"));
     }
 
     #[test]

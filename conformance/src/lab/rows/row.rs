@@ -42,8 +42,13 @@ impl Kind {
     }
 }
 
-/// What a fault must know of the service, since it changes nothing without it: a fact, or the token of the main account.
-type Need = Option<Fact>;
+/// What a fault must know of the service, since it changes nothing without it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+enum Need {
+    /// The token of the main account.
+    Token,
+    Fact(Fact),
+}
 
 /// A fault, which breaks one clause, or a variation, which decides unspecified behaviour otherwise.
 #[derive(Debug)]
@@ -289,6 +294,9 @@ impl Row {
     }
 
     /// The clause that a fault breaks, with which its id begins.
+    ///
+    /// # Panics
+    /// The row is a variation.
     #[expect(clippy::expect_used, reason = "ids are constants, and the proof looks up the clause of each")]
     pub fn clause(&self) -> Clause {
         let id = self.id.split('/').next().unwrap_or(&self.id);
@@ -306,8 +314,8 @@ impl Row {
         let (mut needs, mut known) = (BTreeSet::new(), BTreeSet::new());
         self.texts().for_each(|text| need(text, &mut needs, &mut known));
         let variable = |need: Need| match need {
-            None => (!has_token).then_some("SALLYPORT_API_KEY"),
-            Some(fact) => (!facts.has(fact)).then(|| fact.variable()),
+            Need::Token => (!has_token).then_some("SALLYPORT_API_KEY"),
+            Need::Fact(fact) => (!facts.has(fact)).then(|| fact.variable()),
         };
         needs.into_iter().filter_map(variable).collect()
     }
@@ -437,8 +445,8 @@ fn need(text: &Text, needs: &mut BTreeSet<Need>, known: &mut BTreeSet<String>) {
             continue;
         }
         match word.strip_prefix("facts.") {
-            Some(name) => needs.extend(fact(&Facts::default(), name).map(|(fact, _)| Some(fact))),
-            None if word == "token" => drop(needs.insert(None)),
+            Some(name) => needs.extend(fact(&Facts::default(), name).map(|(fact, _)| Need::Fact(fact))),
+            None if word == "token" => drop(needs.insert(Need::Token)),
             None => defined(&word).into_iter().for_each(|text| need(text, needs, known)),
         }
     }

@@ -50,7 +50,7 @@ pub struct Progress {
 }
 
 impl Scenarios {
-    /// Reads scenarios from a file. An error has file, line, column and what was expected.
+    /// Reads scenarios from a file. Fails where it cannot be read, or has a mistake: file, line, column and what was expected.
     pub fn read(file: &Path) -> Result<Self, ScenarioError> {
         let text = files::read_text(file, files::MAX_BYTES);
         let text =
@@ -58,13 +58,13 @@ impl Scenarios {
         Self::parse(file, &text)
     }
 
-    /// Reads scenarios from a text; `file` names it in errors.
+    /// Reads scenarios from a text; `file` names it in errors. Fails where it has a mistake.
     pub fn parse(file: &Path, text: &str) -> Result<Self, ScenarioError> {
         let scenarios = file::parse(file, text)?;
         Ok(Self { state: Mutex::new(State { scenarios, ..State::default() }) })
     }
 
-    /// Replaces the scenarios by those of a text and restarts. After an error the old ones continue.
+    /// Replaces the scenarios by those of a text and restarts. Fails as [`Scenarios::parse`] does; then the old ones continue.
     pub fn replace(&self, file: &Path, text: &str) -> Result<(), ScenarioError> {
         let scenarios = file::parse(file, text)?;
         *lock(&self.state) = State { scenarios, ..State::default() };
