@@ -158,3 +158,32 @@ impl super::Success {
         self.schema.body_violations(body).into_iter().chain(of_headers).collect()
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use crate::contract::Contract;
+
+    fn headers(name: &str) -> Vec<String> {
+        match name {
+            "Cache-Control" => vec!["private, No-Store".to_owned()],
+            _ => vec!["abc".to_owned()],
+        }
+    }
+
+    #[test]
+    fn a_violation_names_both_paths_and_the_clause_of_the_innermost_schema() {
+        let contract = Contract::embedded().expect("contract");
+        let body = json!({"code": 200, "message": "", "requestId": "a", "data": {"items": [
+            {"groupId": 0, "name": "a", "createdAt": "2026-01-04T09:30:00", "updatedAt": "2026-01-04T09:30:00Z"},
+        ]}});
+        let violations = contract.groups().success.violations(&body, headers);
+        let found: Vec<_> = violations.iter().map(|v| (v.clause.id(), v.instance_path.as_str())).collect();
+        assert_eq!(
+            found,
+            [("groups.fields", "/data/items/0/groupId"), ("groups.fields", "/data/items/0/createdAt")]
+        );
+        assert_eq!(violations[0].schema_path, "/$defs/StaticGroup/properties/groupId/minimum");
+    }
+}

@@ -206,3 +206,16 @@ fn report(
     report.conclude(verdict);
     report
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_checks_of_recorded_traffic_are_no_checks_of_a_run() {
+        for check in [&*REPEATED, &*ORDER] {
+            let is_known = registry().iter().any(|known| known.id == check.id);
+            assert!(!is_known && !check.id.is_empty(), "{}", check.id);
+        }
+    }
+}

@@ -106,6 +106,7 @@ mod tests {
             ),
             (post("/a", &[json], "$SALLYPORT_SECOND_API_KEY"), r#" --data-raw "$SALLYPORT_SECOND_API_KEY""#),
             (post("/a", &[json], "k=$API_KEY"), r#" --data-raw 'k='"$SALLYPORT_API_KEY""#),
+            (post("/a", &[json], "k=${API_KEY%?}~"), r#" --data-raw 'k='"${SALLYPORT_API_KEY%?}"'~'"#),
             (post("/a", &[json], "$HOME `id`"), " --data-raw '$HOME `id`'"),
             (post("/a", &[json], "a\u{1b}[2J\u{202e}b"), r"'a'$'\x1b''[2J'$'\u202e''b'"),
             (RecordedExchange { request_body_cut: true, ..post("/a", &[json], "b") }, "# no command: "),

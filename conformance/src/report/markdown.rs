@@ -127,6 +127,23 @@ mod tests {
     use super::*;
 
     #[test]
+    fn what_github_would_drop_is_counted() {
+        let shown = |count: usize| -> Vec<String> {
+            let one = |number: usize| context! { word => "error", checks => [number], line => "m" };
+            let (none, open) = (Vec::<Value>::new(), (0..count).map(one).collect::<Vec<_>>());
+            let view = context! {
+                report => context! { checks => &none }, said => context! {}, causes => &none, findings => &none, inconclusive => open,
+            };
+            let text = render(template!("templates/annotations.github"), view).expect("annotations");
+            text.lines().filter(|line| line.starts_with("::warning ")).map(str::to_owned).collect()
+        };
+        assert!(shown(10).len() == 10 && shown(10).iter().all(|line| line.ends_with("::m")));
+        assert_eq!(shown(12).len(), 10);
+        let last = "::warning title=more findings::3 more; see the job summary or the report";
+        assert_eq!(shown(12).last().map(String::as_str), Some(last));
+    }
+
+    #[test]
     fn text_cannot_end_a_command_or_begin_one() {
         assert_eq!(property("a:b,c%\n::x"), "a%3Ab%2Cc%25%0A%3A%3Ax");
         assert_eq!(command_text("1%\r\n::error::2\u{1b}"), "1%25\\u{d}%0A::error::2\\u{1b}");

@@ -185,6 +185,21 @@ mod tests {
     }
 
     #[test]
+    fn a_text_is_split_at_its_separators() {
+        let extract = &contract().extract;
+        let text = |body: &str, lb: &str, sb: &str| {
+            let request = extraction().query(&extract.return_type.name, &extract.text);
+            let request = request.query(&extract.lb.name, lb).query(&extract.sb.name, sb);
+            listed(extract, &request, &Response::new(200, Vec::new(), body.to_owned().into()))
+        };
+        for separator in &extract.separators {
+            let body = ["gw2.invalid:2", "gw1.invalid:1", ""].join(&separator.text);
+            assert_eq!(text(&body, &separator.code, ""), ["gw1.invalid:1", "gw2.invalid:2"]);
+        }
+        assert_eq!(text("b--a--c", &extract.custom_separator, "--"), ["a", "b", "c"]);
+    }
+
+    #[test]
     fn a_repetition_counts_if_it_returns_other_gateways() {
         let body = |ports: [u16; 2]| {
             let [one, two] = ports.map(|port| format!(r#"{{"ip": "203.0.113.1", "port": {port}}}"#));

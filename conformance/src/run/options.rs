@@ -221,6 +221,15 @@ mod tests {
     use super::*;
 
     #[test]
+    fn profiles_are_sorted_by_size_and_found_by_name() {
+        for pair in Profile::ALL.windows(2) {
+            assert!(pair[0].budget().requests <= pair[1].budget().requests);
+            assert!(pair[0].budget().gateways <= pair[1].budget().gateways);
+        }
+        assert!(Profile::ALL.iter().all(|profile| Profile::named(profile.name()) == Some(*profile)));
+    }
+
+    #[test]
     fn stars_stand_for_any_text() {
         let [id, pages] = ["search.page.range", "search.page"];
         for (pattern, text) in

@@ -262,13 +262,14 @@ mod tests {
     #[test]
     fn a_plan_never_goes_beyond_its_budget_and_reaches_as_many_checks_as_it_can() {
         let (none, embedded) = (Matrix::default(), Matrix::embedded().expect("the matrix"));
+        let smoke = Profile::Smoke.budget();
         for (requests, gateways, matrix, least) in [
             (0, 0, &none, 0),
             (40, 1, &none, 0),
             (400, 7, &none, 31),
             (4_000, 25, &none, 31),
             (4_000, 1_000, &none, 31),
-            (60, 0, embedded, 13),
+            (smoke.requests, smoke.gateways, embedded, 13),
         ] {
             let budget = Budget { requests, gateways, ..Budget::default() };
             let (plan, most) = (within(&registry(), &budget, matrix), (requests, gateways));

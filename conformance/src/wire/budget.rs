@@ -366,4 +366,14 @@ mod tests {
         drop(held);
         assert!(meter.reserve(GatewayCost::Exactly(1)).now_or_never().is_some());
     }
+
+    #[tokio::test]
+    async fn requests_are_evenly_spaced() {
+        let meter = Meter::new(Budget { rate: NonZeroU32::new(100), ..Budget::default() });
+        let begun = Instant::now();
+        for _ in 0..6 {
+            meter.wait_for_turn().await;
+        }
+        assert!(begun.elapsed() >= Duration::from_millis(50), "{:?}", begun.elapsed());
+    }
 }

@@ -87,7 +87,11 @@ impl Redactor {
                 return Err(ShortSecret { name: secret.name(), length });
             }
             // What is shorter than the shortest secret is not one.
-            let texts = if length > SHORTEST { 4 } else { 1 };
+            let texts = match length {
+                0 => 0,
+                SHORTEST => 1,
+                _ => 4,
+            };
             secret.shown().into_iter().take(texts).for_each(|(shown, text)| known.add(&text, &shown));
         }
         Ok(Self(Mutex::new(known)))
@@ -327,6 +331,14 @@ mod tests {
             let shown = redactor.redact(&format!("a {form} short"));
             assert!(shown.contains("$PASSWORD") && shown.ends_with(" short"), "{shown}");
         }
+    }
+
+    #[test]
+    fn a_secret_that_occurs_in_ordinary_words_is_rejected() {
+        let new = |secret| Redactor::new([&Secret::new("API_KEY", secret)]);
+        assert_eq!(new("äöüäö").expect_err("too short"), ShortSecret { name: "API_KEY", length: 5 });
+        assert_eq!(new("sixsix").expect("long enough").redact("a sixsix"), "a $API_KEY");
+        assert_eq!(new("").expect("no secret").redact("text"), "text");
     }
 
     #[test]

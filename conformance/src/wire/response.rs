@@ -206,6 +206,19 @@ mod tests {
     }
 
     #[test]
+    fn whole_numbers_are_integers_however_they_are_written() {
+        let body = r#"{"a": 2.0, "b": [1e3, 2.5, -0.0, 9007199254740993.0], "c": "2.0"}"#;
+        let response = Response::new(200, Vec::new(), Bytes::from_static(body.as_bytes()));
+        let read = |pointer: &str| response.at(pointer).cloned();
+        assert_eq!(read("/a"), Some(Value::from(2)));
+        assert_eq!(read("/b/0"), Some(Value::from(1000)));
+        assert_eq!(read("/b/1"), Some(Value::from(2.5)));
+        assert_eq!(read("/b/2"), Some(Value::from(0)));
+        assert!(read("/b/3").is_some_and(|large| large.is_f64()));
+        assert_eq!(read("/c"), Some(Value::from("2.0")));
+    }
+
+    #[test]
     fn seconds_and_dates_are_valid_and_the_clock_of_the_service_counts() {
         let now = SystemTime::UNIX_EPOCH + Duration::from_secs(784_111_770);
         let (until, longest) = ("Sun, 06 Nov 1994 08:49:37 GMT", "9".repeat(30));
