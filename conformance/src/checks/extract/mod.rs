@@ -4,7 +4,7 @@ pub(super) mod access;
 pub(super) mod discovery;
 pub(super) mod envelope;
 mod link;
-mod region;
+pub(super) mod region;
 mod request_id;
 mod supply;
 
