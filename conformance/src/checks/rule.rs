@@ -142,6 +142,7 @@ mod tests {
     use std::collections::BTreeSet;
 
     use super::*;
+    use crate::checks::extract::FLOWS;
     use crate::contract::{Input, Place, part};
     use crate::explore;
     use crate::target::{GatewayPool, RejectedToken, RejectionReason, Secret};
@@ -160,6 +161,7 @@ mod tests {
             );
         }
         let scope = Scope { contract: Contract::embedded().expect("contract"), facts: &Facts::default() };
+        let mut flows: BTreeSet<_> = FLOWS.iter().map(|(name, ..)| *name).collect();
         for (operation, block) in texts().flat_map(|(of, text)| blocks(text).map(move |block| (of, block))) {
             let rows =
                 template::filled(below(block), &scope).unwrap_or_else(|error| panic!("{block}: {error:#}"));
@@ -168,11 +170,13 @@ mod tests {
                 if line.starts_with("every row | ") {
                     common = line;
                 } else {
+                    flows.remove(line.split(' ').next().unwrap_or_default());
                     let rows = [common, line].into_iter().filter(|line| !line.is_empty());
                     assert!(read(operation, rows, scope.contract).is_some(), "the row can't be read: {line}");
                 }
             }
         }
+        assert!(flows.is_empty(), "no row begins with {flows:?}");
         let read = CHECKS.iter().map(|check| check.id);
         assert!(read.eq(ids), "a rule can't be read, or nothing tests it");
         let apart = [&*explore::RELATIONS, &extract::discovery::DISCOVERY, &search::discovery::DISCOVERY];

@@ -9,6 +9,7 @@ use serde::Serialize;
 use serde_json::{Value as Json, json};
 
 use super::extract::access::HEADERS;
+use super::extract::region::{NAMED_FIRST, OF_POOL};
 use super::extraction::{Extraction, Region, Transport};
 use super::near::near;
 use super::requests::protocol_to_name;
@@ -127,6 +128,8 @@ fn known(Scope { contract, facts }: &Scope<'_>) -> Value {
         "default_region": extract.regions.default_text(),
         "places": BTreeMap::from(Transport::ALL.map(|place| (place.name(), place.words()))),
         "headers": HEADERS,
+        "rounds": NAMED_FIRST.len(),
+        "of_pool": OF_POOL,
         "wrong_tokens": WrongToken::all().collect::<Vec<_>>(),
         "operations": contract.plain.keys().chain([&OperationId::Search]).map(|id| id.id()).collect::<Vec<_>>(),
         "rejected_tokens": rejected_tokens(facts),

@@ -152,6 +152,11 @@ mod tests {
     use super::*;
 
     #[test]
+    fn a_text_is_outlined() {
+        assert_eq!(outline("gw1.invalid:80\r\ngw2.invalid:81"), r#""x.x:x\r\nx.x:x""#);
+    }
+
+    #[test]
     fn no_part_of_a_token_is_left_where_a_value_is_cut() {
         const TOKEN: &str = "sally_api_0123456789abcdef";
         let redactor = Redactor::new([crate::Secret::new("API_KEY", TOKEN)]).unwrap();

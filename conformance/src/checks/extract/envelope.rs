@@ -211,8 +211,16 @@ fn judge_egress(observed: &ObservedExchange<'_>) -> Option<Vec<PassiveFinding>> 
 /// A whitelisted caller that claims another address must be served, with its real address in the response. The service may reject
 /// the headers themselves, unless it accepts them with the real address, which the second request of the row has.
 pub(super) async fn forged(probe: &Probe<'_>, row: Arc<Row>) -> Result<(), Stop> {
-    let (requests, (words, _)) = (row.requests(probe)?, &row.requests[0]);
-    let (address, names) = words.split_once(" in ").unwrap_or_default();
+    let (requests, (_, edits)) = (row.requests(probe)?, &row.requests[0]);
+    let claim =
+        |edit: &Edit| if let Edit::Claim(header, address) = edit { Some((*header, *address)) } else { None };
+    let (names, addresses): (Vec<_>, Vec<_>) = edits.iter().filter_map(claim).unzip();
+    let names = names.join(", ");
+    let [address, ..] = addresses[..] else {
+        return Err(Stop::Error(
+            "a row of `forged` must claim an address; this is a bug of the suite".to_owned(),
+        ));
+    };
     let (form, egress) = (row.form(), probe.facts().egress_ip);
     let on_this_machine = is_loopback(probe.base());
     let (exchange, class) = probe.send_once(&requests[0]).await?;

@@ -4,7 +4,7 @@ pub(super) mod access;
 pub(super) mod discovery;
 pub(super) mod envelope;
 mod link;
-mod region;
+pub(super) mod region;
 mod request_id;
 mod supply;
 
@@ -17,7 +17,7 @@ use crate::check::{
 use crate::checks::State;
 use crate::checks::extraction::content::{self, Served, THROTTLED, gives_gateways};
 use crate::checks::extraction::{Extraction, Transport, shortage};
-use crate::checks::row::{Flow, Row};
+use crate::checks::row::{Edit, Flow, Reads, Row};
 use crate::checks::rule::{Program, active, first, passive};
 use crate::contract::Clause::*;
 use crate::contract::part::*;
@@ -30,19 +30,19 @@ use crate::wire::{Exchange, Request, Response};
 pub(super) static PROGRAMS: &[&[Program]] =
     &[envelope::PROGRAMS, region::PROGRAMS, request_id::PROGRAMS, supply::PROGRAMS];
 
-/// What judges the cases of rows that begin with these words.
-pub(super) const FLOWS: [(&str, Flow); 13] = [
-    ("after-another", |probe, row| Box::pin(region::after_another(probe, row))),
-    ("after-empty", |probe, row| Box::pin(region::after_empty(probe, row))),
-    ("as-many", |probe, row| Box::pin(region::as_many(probe, row))),
-    ("concurrent", |probe, row| Box::pin(request_id::concurrent(probe, row))),
-    ("each-protocol", |probe, row| Box::pin(access::other_protocol(probe, row))),
-    ("empty", |probe, row| Box::pin(region::empty(probe, row))),
-    ("error", |probe, row| Box::pin(envelope::judge_post(probe, row))),
-    ("forged", |probe, row| Box::pin(envelope::forged(probe, row))),
-    ("link", |probe, row| Box::pin(link::accepted(probe, row))),
-    ("link-short", |probe, row| Box::pin(link::in_empty_region(probe, row))),
-    ("per-account", |probe, row| Box::pin(request_id::per_account(probe, row))),
-    ("separator-alone", |probe, row| Box::pin(envelope::separator_alone(probe, row))),
-    ("shortage", |probe, row| Box::pin(supply::shortage(probe, row))),
+/// What judges the cases of rows that begin with these words, and what it reads of them.
+pub(super) const FLOWS: [(&str, Reads, Flow); 13] = [
+    ("after-another", Reads::Form, |probe, row| Box::pin(region::after_another(probe, row))),
+    ("after-empty", Reads::Form, |probe, row| Box::pin(region::after_empty(probe, row))),
+    ("as-many", Reads::Request, |probe, row| Box::pin(region::as_many(probe, row))),
+    ("concurrent", Reads::Requests(1), |probe, row| Box::pin(request_id::concurrent(probe, row))),
+    ("each-protocol", Reads::Form, |probe, row| Box::pin(access::other_protocol(probe, row))),
+    ("empty", Reads::Request, |probe, row| Box::pin(region::empty(probe, row))),
+    ("error", Reads::Requests(1), |probe, row| Box::pin(envelope::judge_post(probe, row))),
+    ("forged", Reads::Requests(2), |probe, row| Box::pin(envelope::forged(probe, row))),
+    ("link", Reads::Form, |probe, row| Box::pin(link::accepted(probe, row))),
+    ("link-short", Reads::Form, |probe, row| Box::pin(link::in_empty_region(probe, row))),
+    ("per-account", Reads::Requests(3), |probe, row| Box::pin(request_id::per_account(probe, row))),
+    ("separator-alone", Reads::Request, |probe, row| Box::pin(envelope::separator_alone(probe, row))),
+    ("shortage", Reads::Request, |probe, row| Box::pin(supply::shortage(probe, row))),
 ];

@@ -175,10 +175,10 @@ fn is_of_one_region(default: &str, found: &[(KnownGateway, Vec<&GatewayPool>)]) 
 
 /// The rounds of [`after_another`]: whether the default is named first. In turns, a service with two sets of gateways would look as
 /// if it told the requests apart.
-const NAMED_FIRST: [bool; 5] = [true, false, false, true, false];
+pub(crate) const NAMED_FIRST: [bool; 5] = [true, false, false, true, false];
 
 /// Gateways of each of these extractions: some more than [`ENOUGH_KNOWN`], since not all may be known.
-const OF_POOL: u32 = 12;
+pub(crate) const OF_POOL: u32 = 12;
 
 /// So many known gateways of a single region are unlikely to be a coincidence.
 const ENOUGH_KNOWN: usize = 10;

@@ -26,7 +26,11 @@ pub(super) async fn concurrent(probe: &Probe<'_>, row: Arc<Row>) -> Result<(), S
 
 /// The row has an extraction of the first account, a control of the second one, and one of the second one with the id of the first.
 pub(super) async fn per_account(probe: &Probe<'_>, row: Arc<Row>) -> Result<(), Stop> {
-    let [first, control, other] = &row.requests(probe)?[..] else { return Ok(()) };
+    let [first, control, other] = &row.requests(probe)?[..] else {
+        return Err(Stop::Error(
+            "a row of `per-account` must have three requests; this is a bug of the suite".to_owned(),
+        ));
+    };
     probe.control(control).await?;
     let before = probe.control(first).await?;
     let why = "the second account sends an id that the first one has used";

@@ -23,7 +23,7 @@ use crate::wire::{Exchange, QuerySpelling, Request, Response};
 type Sent = (Exchange, ResponseClass);
 
 /// Where a request carries the token.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Transport {
     Query,
     Header,
@@ -31,7 +31,7 @@ pub(crate) enum Transport {
 }
 
 /// Where a request carries its id.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Place {
     Query,
     Header,
@@ -212,8 +212,8 @@ impl Extraction {
     pub(crate) fn change(&mut self, extract: &Extract, property: &str, words: &str) -> Option<()> {
         let names = words.split(", ");
         match property {
-            "tokens" => self.tokens = names.map(Transport::named).collect::<Option<_>>()?,
-            "ids" => self.ids = names.map(Place::named).collect::<Option<_>>()?,
+            "tokens" => self.tokens = ascending(names.map(Transport::named))?,
+            "ids" => self.ids = ascending(names.map(Place::named))?,
             "asked" => self.form = Asked::named(words.strip_prefix("as ")?)?,
             "region" => self.region = Region::named(words)?,
             "protocol" => self.protocol = Some(words.to_owned()),
@@ -471,6 +471,12 @@ pub(crate) fn says_error(response: &Response) -> bool {
     let is_plain = response.json().is_none() && !text.trim_start().starts_with('<');
     let has_digit = text.contains(|c: char| c.is_ascii_digit());
     is_plain && (WORDS.contains(&first.as_str()) || (!has_digit && words().count() > 1))
+}
+
+/// A list whose elements stand in the order of their enum, each once.
+fn ascending<T: Ord + Clone>(list: impl Iterator<Item = Option<T>>) -> Option<Cow<'static, [T]>> {
+    let list: Vec<_> = list.collect::<Option<_>>()?;
+    list.is_sorted_by(|one, other| one < other).then_some(list.into())
 }
 
 fn other_protocols(extract: &Extract) -> impl Iterator<Item = String> {

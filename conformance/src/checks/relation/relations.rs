@@ -114,11 +114,13 @@ impl Relation {
         match self {
             Self::Survey => finds(reader, query).await,
             Self::Contains | Self::Matching => self.one_sided(reader, query).await,
+            Self::Union | Self::Intersection | Self::Partition | Self::Order | Self::FirstText => {
+                self.combined(reader, query).await
+            }
             Self::Pages => pages(reader, query).await,
             Self::Page => one_page(reader, query).await,
             Self::Still => still(reader, query).await,
             Self::Default => default(reader, query).await,
-            _ => self.combined(reader, query).await,
         }
     }
 
@@ -183,11 +185,18 @@ impl Relation {
                 let what = "what is found without second spellings of addresses";
                 (whole, vec![query.clone()], SearchIpsFirstText, what)
             }
-            _ => {
+            Self::Order => {
                 let whole = Query { writing: Writing::Reversed, ..query.clone() };
                 let what = "what is found with items and members in another order";
                 (whole, vec![query.clone()], query.clause(), what)
             }
+            Self::Survey
+            | Self::Contains
+            | Self::Matching
+            | Self::Pages
+            | Self::Page
+            | Self::Still
+            | Self::Default => return None,
         })
     }
 

@@ -7,6 +7,7 @@ use serde_json::Value as Json;
 
 use super::text::body;
 use crate::check::{Probe, Stop};
+use crate::checks::extract::access::claiming;
 use crate::checks::extraction::{Place, Transport};
 use crate::checks::requests::padded;
 use crate::checks::search::addresses::{OWN, items, unused};
@@ -34,6 +35,8 @@ pub(crate) enum Edit {
     NoToken,
     /// A request id. Those of one number are the same in a case, and new ones in each case.
     Id(Place, usize),
+    /// An address that the caller claims, in this header.
+    Claim(&'static str, &'static str),
     /// The media type and the text of the body, in the notation of rows as text, and how often it is repeated.
     Body(&'static str, &'static str, usize),
     /// One more item of `ips` behind this part of them, a fraction.
@@ -121,19 +124,34 @@ impl Edit {
                 items.insert(items.len() * number / of, (*item).into());
                 request.field(IPS, items)
             }
-            _ => request,
+            Self::Claim(header, address) => claiming(request, header, address),
+            Self::By(_)
+            | Self::Token(..)
+            | Self::AddToken(_)
+            | Self::NoToken
+            | Self::Id(..)
+            | Self::With(_) => request,
         }
     }
 
     /// Whether the difference depends on more than that.
     pub(super) fn needs_probe(&self) -> bool {
-        !matches!(self, Self::Set(..) | Self::Drop(_) | Self::Add(..) | Self::Body(..) | Self::Insert(..))
+        matches!(
+            self,
+            Self::By(_) | Self::Token(..) | Self::AddToken(_) | Self::NoToken | Self::Id(..) | Self::With(_)
+        )
     }
 
     pub(super) fn apply(&self, probe: &Probe<'_>, ids: &Ids, request: Request) -> Result<Request, Stop> {
         let contract = probe.contract();
         let key = token_parameter(contract, &request);
         Ok(match self {
+            Self::Set(..)
+            | Self::Drop(_)
+            | Self::Add(..)
+            | Self::Claim(..)
+            | Self::Body(..)
+            | Self::Insert(..) => self.change(contract, probe.facts(), request),
             Self::By(credential) => {
                 let text = credential.text(probe)?;
                 match transport_of(contract, &request) {
@@ -155,7 +173,6 @@ impl Edit {
             }
             Self::Id(place, number) => place.carry(request, ids.id(probe, *number)),
             Self::With(change) => change(probe, request)?,
-            _ => self.change(contract, probe.facts(), request),
         })
     }
 }

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use super::edit::{Ids, is_of_valid_token};
-use super::{Base, Credential, Edit, Must, Row, Then, Unless, Valid};
+use super::{Base, Credential, Edit, Must, Row, Shared, Then, Unless, Valid};
 use crate::check::{AcceptedResponse, Case, Cost, Decision, Probe, ResponseClass, Stop, accepted, undecided};
 use crate::checks::extraction::cause::{self, find_cause};
 use crate::checks::extraction::content::{gateways, is_undecided, judge_repeated};
@@ -47,16 +47,16 @@ impl Row {
                 let is_own = name.is_empty() || !matches!(self.must, Must::Reject { .. });
                 return if is_own { case } else { case.sharing(form.label(), Cost::extraction(1, 1)) };
             }
-            // The region without gateways may have some after all. The control reserves the one that such a run would take, so that a
-            // budget without gateways leaves the case out.
-            Base::Extract(_) if matches!(self.must, Must::BeShort { .. } | Must::Flow(_, "the shortage")) => {
-                return case.sharing_in_run(CONTROL, Cost::extraction(1, 1));
-            }
             Base::Extract(_) => match self.must {
-                Must::Reject { .. } | Must::RespondSomehow(_) | Must::Flow(_, "its control") => {
+                // The region without gateways may have some after all. The control reserves the one that such a run would take, so that
+                // a budget without gateways leaves the case out.
+                Must::BeShort { .. } | Must::Flow(_, Some(Shared::Shortage)) => {
+                    return case.sharing_in_run(CONTROL, Cost::extraction(1, 1));
+                }
+                Must::Reject { .. } | Must::RespondSomehow(_) | Must::Flow(_, Some(Shared::Control)) => {
                     self.control_form()
                 }
-                _ => return case,
+                Must::Serve { .. } | Must::BeAlike | Must::Flow(_, None) => return case,
             },
         };
         let case = match (self.credential(), self.credential().fact()) {
@@ -109,7 +109,7 @@ impl Row {
         requests.map(|(_, edits)| apply(probe, &ids, self.form().request(probe), edits)).collect()
     }
 
-    /// Its only request, for a flow, with the differences that depend on contract and facts alone.
+    /// Its only request, for a flow that reads this alone: no difference of it depends on more than contract and facts.
     pub(crate) fn request(&self, probe: &Probe<'_>) -> Request {
         let change = |request, edit: &Edit| edit.change(probe.contract(), probe.facts(), request);
         self.requests[0].1.iter().fold(self.form().request(probe), change)

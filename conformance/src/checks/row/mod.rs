@@ -72,11 +72,33 @@ enum Must {
     BeAlike,
     /// In the region without gateways, the shortage that a simpler form gets.
     BeShort { like: Extraction },
-    /// Whatever a function judges, which sends the requests itself. The row says which control request its case shares.
-    Flow(Flow, &'static str),
+    /// Whatever a function judges, which sends the requests itself.
+    Flow(Flow, Option<Shared>),
 }
 
 pub(super) type Flow = for<'p> fn(&'p Probe<'p>, Arc<Row>) -> CaseFuture<'p>;
+
+/// What a flow reads of its row, which may have nothing else.
+#[derive(Debug, Clone, Copy)]
+pub(super) enum Reads {
+    /// The form.
+    Form,
+    /// The only request, with differences that depend on contract and facts alone.
+    Request,
+    /// Up to so many requests.
+    Requests(usize),
+}
+
+names! {
+    /// The control request that the case of a flow shares.
+    #[derive(Debug, Clone, Copy)]
+    pub(crate) enum Shared {
+        /// That of its form.
+        Control => "its control",
+        /// The shortage of the region without gateways.
+        Shortage => "the shortage",
+    }
+}
 
 /// What follows when a request that must be served is not.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -5,10 +5,9 @@ use std::str::FromStr;
 use serde_json::Value as Json;
 
 use super::edit::{Credential, Edit, JSON, Value, of_bytes, range, with};
-use super::{Base, Judge, Must, Row, Then, Unless, Valid};
+use super::{Base, Judge, Must, Reads, Row, Shared, Then, Unless, Valid};
 use crate::check::{Cost, Stop};
 use crate::checks::extract::FLOWS;
-use crate::checks::extract::access::claiming;
 use crate::checks::extraction::{Extraction, Place, Transport, by_country};
 use crate::checks::search::addresses::items;
 use crate::checks::token::{WrongToken, renamed};
@@ -63,6 +62,23 @@ enum Forms {
     /// The first of a list, and one or two others of it in turn.
     InTurns(usize, &'static str),
 }
+
+/// The first words of parts that no flow reads.
+const NOT_OF_FLOWS: [&str; 13] = [
+    "about",
+    "after:",
+    "doubtful",
+    "even",
+    "gives",
+    "judged",
+    "like",
+    "of",
+    "or",
+    "separated",
+    "to",
+    "why",
+    "with",
+];
 
 impl Reader<'_> {
     /// The first form and one of the others in turn, for long lists of similar values; or three forms, one of them combined.
@@ -125,11 +141,13 @@ impl Reader<'_> {
         let (must, label) = head.split_once(' ').unwrap_or((head, ""));
         let (mut edits, mut sent, mut forms) = (Vec::new(), Vec::new(), Forms::Each(vec![Extraction::PLAIN]));
         let (mut why, mut gateways, mut unless, mut judges) = (None, 1, Unless::Finding, Vec::new());
-        let (mut like, mut even_as_text, mut are_forms_changed, mut shares) = (None, false, false, "");
-        let mut operation = self.operation.id;
+        let (mut like, mut even_as_text, mut are_forms_changed, mut shares) = (None, false, false, None);
+        let (mut operation, mut words) = (self.operation.id, Vec::new());
         let mut row = Row::new("", false, Vec::new());
         for part in parts {
-            match part.split_once(' ').unwrap_or((part, "")) {
+            let (word, rest) = part.split_once(' ').unwrap_or((part, ""));
+            words.push(word);
+            match (word, rest) {
                 ("why", words) => why = Some(spaced(words)),
                 ("of", id) => row.clause = Some(Clause::from_id(id)?),
                 ("needs", key) => row.needs.push(fact(key)?),
@@ -163,15 +181,16 @@ impl Reader<'_> {
                 ("judged", words) => judges.push(Judge::named(words)?),
                 ("or", words) => unless = Unless::named(words)?,
                 ("even", "as text") => even_as_text = true,
-                ("shares", control @ ("its control" | "the shortage")) => shares = control,
+                ("shares", control) => shares = Some(Shared::named(control)?),
                 _ => {
                     edits.push(self.edit(part)?);
                     sent.push(part);
                 }
             }
         }
-        // Only what is accepted has something behind it.
-        if must != "accept" && !row.then.is_empty() {
+        let flow = FLOWS.iter().find(|(known, ..)| *known == must);
+        // Only what is accepted has something behind it, and only a flow says what it shares.
+        if (must != "accept" && !row.then.is_empty()) || (flow.is_none() && shares.is_some()) {
             return None;
         }
         let last = edits.last().and_then(|edit| match edit {
@@ -192,7 +211,16 @@ impl Reader<'_> {
                 let Forms::Each(forms) = &forms else { return None };
                 Must::BeShort { like: like.or_else(|| forms.first().cloned())? }
             }
-            flow if let Some((_, flow)) = FLOWS.iter().find(|(known, _)| *known == flow) => {
+            _ if let Some((_, reads, flow)) = flow => {
+                let is_read = match reads {
+                    Reads::Form => row.requests.len() == 1 && edits.is_empty(),
+                    Reads::Request => row.requests.len() == 1 && !edits.iter().any(Edit::needs_probe),
+                    Reads::Requests(most) => row.requests.len() <= *most,
+                };
+                let is_extraction = operation == OperationId::Extract && !matches!(row.base, Base::Link(_));
+                let has_others = words.iter().any(|word| NOT_OF_FLOWS.contains(word));
+                // Its cost does not follow from its requests.
+                row.cost.filter(|_| is_read && is_extraction && !has_others)?;
                 Must::Flow(*flow, shares)
             }
             unspecified => {
@@ -282,7 +310,7 @@ fn of_caller(text: &'static str) -> Option<Edit> {
         }
         ("claim", claimed) => {
             let (header, address) = claimed.split_once('=')?;
-            with(move |_, request| Ok(claiming(request, header, address)))
+            Edit::Claim(header, address)
         }
         ("raw", rest) => {
             let query = rest.strip_prefix("query ")?;
@@ -458,5 +486,57 @@ mod tests {
         assert_eq!(known.into_iter().chain(unknown).filter(|line| can_read(line)).collect::<Vec<_>>(), known);
         let form = |line| read(OperationId::Extract, std::iter::once(line), contract).is_some();
         assert!(form("accept a | in text | tokens header") && !form("accept a | tokens header | in text"));
+        assert!(form("accept a | tokens query, bearer") && !form("accept a | tokens bearer, query"));
+        assert!(form("accept a | ids query, header") && !form("accept a | ids query, query"));
+    }
+
+    #[test]
+    fn what_a_flow_does_not_read_is_no_part_of_its_row() {
+        let contract = Contract::embedded().expect("contract");
+        let can_read =
+            |operation, line: String| read(operation, std::iter::once(&*line.leak()), contract).is_some();
+        let form =
+            |line: &str| can_read(OperationId::Extract, format!("{line} | costs 1 requests, 1 gateways"));
+        for row in [
+            "as-many a | num=4",
+            "after-empty a | in text",
+            "concurrent a | id in query",
+            "forged a | claim X=a | and b: claim X=c",
+            "link a | shares its control",
+        ] {
+            assert!(form(row) && !can_read(OperationId::Extract, row.to_owned()), "{row}");
+            for part in [
+                "why b",
+                "of extract.count",
+                "with b: num=4",
+                "doubtful",
+                "separated 4",
+                "after: num=4",
+                "then alike",
+                "gives 4",
+                "judged by itself",
+                "or nothing",
+                "even as text",
+                "like text",
+                "about 0",
+                "by the link credential",
+                "to groups",
+            ] {
+                assert!(!form(&format!("{row} | {part}")), "{row}: {part}");
+            }
+        }
+        for row in [
+            "as-many a | id in query",
+            "as-many a | num=4 | and b: num=5",
+            "after-empty a | num=4",
+            "concurrent a | and b: num=4",
+            "reject a | num=0 | shares its control",
+        ] {
+            assert!(!form(row), "{row}");
+        }
+        assert!(!can_read(
+            OperationId::Search,
+            "as-many a | page=1 | costs 1 requests, 1 gateways".to_owned()
+        ));
     }
 }
