@@ -60,6 +60,9 @@ const DAYS: i64 = 4;
 /// The variations of the independent server that are always tested: as it is, and two that decide everything otherwise at once.
 const DAILY: [&str; 3] = ["conforming", "strict", "lenient"];
 
+/// What the program does in place of testing, with its arguments.
+type Command = fn(&[String]);
+
 /// The work of a test that needs the servers.
 type Whole = fn(&Judge) -> Result<(), Failed>;
 
@@ -68,7 +71,7 @@ type Work = Box<dyn FnOnce(&Judge) -> Result<(), Failed> + Send>;
 
 fn main() -> ExitCode {
     let given: Vec<String> = std::env::args().skip(1).collect();
-    let commands: [(&str, fn(&[String])); 3] =
+    let commands: [(&str, Command); 3] =
         [("--record", record::record), ("--measure", record::measure), ("--serve", serve)];
     for (flag, command) in commands {
         if let Some(at) = given.iter().position(|argument| argument == flag) {
