@@ -145,7 +145,10 @@ fn reason_text(NotJudged { reason, clauses, checks }: &NotJudged) -> String {
 
 /// Whether an outcome keeps a run from conforming.
 pub(super) fn is_trouble(outcome: &Outcome) -> bool {
-    matches!(outcome, Outcome::Failed | Outcome::Flaky(_) | Outcome::Inconclusive(_) | Outcome::Error(_))
+    match outcome {
+        Outcome::Failed | Outcome::Flaky(_) | Outcome::Inconclusive(_) | Outcome::Error(_) => true,
+        Outcome::Passed | Outcome::Warning | Outcome::ExpectedFailure(_) | Outcome::Skipped(_) => false,
+    }
 }
 
 pub(super) type CheckFinding<'a> = (&'a CheckResult, &'a Finding);
