@@ -7,9 +7,10 @@ use minijinja::{Value, context};
 use sallyport_contract::table::Part;
 use serde_json::{Map, Value as Json};
 
+use super::cause::sent_bytes;
 use super::har::query;
 use super::template::{render, template};
-use super::words::{inferred_from, rests_on, sent_bytes};
+use super::words::{inferred_from, rests_on};
 use super::{Format, curl, quantity};
 use crate::check::{Finding, Outcome};
 use crate::contract::{Clause, Contract};
