@@ -57,6 +57,14 @@ impl ClientSuite {
         Self { command, only, concurrency: 8, inferred, secrets }
     }
 
+    /// Runs the cases. `finished` receives each result.
+    ///
+    /// # Errors
+    /// Nothing ran: the command cannot be started, or the lab cannot be set up.
+    pub async fn run(&self, finished: impl Fn(&ClientCaseResult)) -> Result<ClientReport, ClientSuiteError> {
+        self.run_until(std::future::pending(), finished).await
+    }
+
     /// Runs the cases until `stopped` ends: then commands are killed, and cases without a result are errors.
     ///
     /// # Errors
