@@ -49,11 +49,17 @@ impl Reference {
     const CLOSING: Duration = Duration::from_secs(5);
 
     /// Starts a server on a free port of the loopback interface, with sample data in a temporary database.
+    ///
+    /// # Errors
+    /// When the database, the data or the port can't be had.
     pub async fn start() -> Result<Self, ReferenceError> {
         Self::start_with(SandboxTokens::Random).await
     }
 
     /// The same with tokens that may be the same each time.
+    ///
+    /// # Errors
+    /// As for [`Reference::start`].
     pub async fn start_with(tokens: SandboxTokens) -> Result<Self, ReferenceError> {
         let sandbox = Sandbox::start_with(tokens, |config| config).await?;
         let target = target(&sandbox.base_url(), sandbox.sample())?;
@@ -61,6 +67,9 @@ impl Reference {
     }
 
     /// Starts the server that `config` describes, with sample data in its empty store. `url` tells how the suite reaches it.
+    ///
+    /// # Errors
+    /// When the data, the port or the URL can't be had.
     pub async fn reached_by(
         config: Config,
         url: impl FnOnce(&RunningServer) -> String,

@@ -43,6 +43,9 @@ pub fn replace<E: From<io::Error>>(
 }
 
 /// Finds out whether a file can be replaced, before the work that gives its content.
+///
+/// # Errors
+/// When it can't.
 pub fn check(path: &Path) -> io::Result<()> {
     if path.is_dir() {
         return Err(io::ErrorKind::IsADirectory.into());
@@ -91,6 +94,9 @@ impl Drop for Unfinished {
 }
 
 /// Reads a file of at most `max` bytes. A pipe has to give its content within ten seconds.
+///
+/// # Errors
+/// When it can't be read, or is longer.
 pub fn read(path: &Path, max: u64) -> io::Result<Vec<u8>> {
     if std::fs::metadata(path)?.is_file() {
         return read_within(File::open(path)?, max);
@@ -106,11 +112,17 @@ pub fn read(path: &Path, max: u64) -> io::Result<Vec<u8>> {
 }
 
 /// Reads a file of at most `max` bytes of UTF-8; see [`read`].
+///
+/// # Errors
+/// As for [`read`], or when it is not UTF-8.
 pub fn read_text(path: &Path, max: u64) -> io::Result<String> {
     text(read(path, max)?)
 }
 
 /// Reads at most `max` bytes of UTF-8 to the end.
+///
+/// # Errors
+/// When it can't be read, is longer, or is not UTF-8.
 pub fn read_text_from(source: impl io::Read, max: u64) -> io::Result<String> {
     text(read_within(source, max)?)
 }

@@ -13,7 +13,7 @@ use std::process::ExitCode;
 
 use clap::CommandFactory as _;
 use program::arguments::{Arguments, Command};
-use program::{UsageError, describe, judge, lab, observe, output, replay, run, saved, snapshot, watch};
+use program::{UsageError, describe, init, judge, lab, observe, output, replay, run, saved, snapshot, watch};
 use sallyport_conformance::{Verdict, files, report};
 
 #[tokio::main]
@@ -55,7 +55,7 @@ async fn execute(command: Command) -> Result<Verdict, UsageError> {
         Command::Client(arguments) => program::client::client(*arguments).await,
         #[cfg(not(feature = "embedded"))]
         Command::Client(_) => Err(run::NO_EMBEDDED_SERVER.into()),
-        Command::Init { file, force } => describe::init(&file, force),
+        Command::Init { file, force } => init::init(&file, force),
         Command::Docs => describe::docs(),
         Command::Schema => {
             output::print(&report::schema()?);

@@ -32,7 +32,7 @@ pub struct ObservedExchange<'a> {
 impl<'a> ObservedExchange<'a> {
     /// The response, if it is a success that shows something. The result of an invalid request shows nothing but that it was accepted.
     pub(crate) fn success(&self) -> Option<&'a Response> {
-        (*self.class == ResponseClass::Accepted && !self.request.is_invalid).then_some(self.response)
+        (*self.class == ResponseClass::Accepted && !self.request.is_invalid()).then_some(self.response)
     }
 
     /// Operation, form and class: only another response of the same kind can show that a finding is fixed.

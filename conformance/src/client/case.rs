@@ -150,16 +150,30 @@ impl ClientCase {
     }
 }
 
-/// What judges the requests of a duty, or the judge with this name in `cases.txt`.
-pub(super) fn judge(name: &str) -> Option<RequestJudge> {
+/// What judges the requests of the cases of a duty, where a row of `cases.txt` names no other judge.
+pub(super) fn judge_of(duty: Duty) -> Option<RequestJudge> {
+    match duty {
+        Duty::WaitThrottled => Some(|evidence| evidence.early_requests(Duty::WaitThrottled)),
+        Duty::WaitShortage => Some(|evidence| evidence.early_requests(Duty::WaitShortage)),
+        Duty::LimitedRetries => Some(Evidence::endless_retries),
+        Duty::SameRequestId | Duty::NoBlindRepeat => Some(Evidence::request_id_problems),
+        Duty::HttpsOnly => Some(Evidence::requests_over_plain_http),
+        Duty::BothCodes
+        | Duty::TokenPrivate
+        | Duty::Tolerant
+        | Duty::TextEntries
+        | Duty::Paging
+        | Duty::TimeLimit => None,
+    }
+}
+
+/// The judge with this name in `cases.txt`.
+pub(super) fn judge_named(name: &str) -> Option<RequestJudge> {
     /// Maximum number of pages that a caller may request when all of them are empty.
     const MAX_PAGES: usize = 30;
     Some(match name {
-        "client.wait-throttled" | "waits" => |evidence| evidence.early_requests(Duty::WaitThrottled),
-        "client.wait-shortage" => |evidence| evidence.early_requests(Duty::WaitShortage),
-        "client.limited-retries" | "retries" => Evidence::endless_retries,
-        "client.same-request-id" | "client.no-blind-repeat" => Evidence::request_id_problems,
-        "client.https-only" => Evidence::requests_over_plain_http,
+        "waits" => |evidence| evidence.early_requests(Duty::WaitThrottled),
+        "retries" => Evidence::endless_retries,
         "pages" => |evidence| evidence.too_many_requests(Duty::Paging, MAX_PAGES),
         "other-ids" => Evidence::used_request_ids,
         "same-id-inferred" => |evidence| {

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use serde_json::json;
 
-use super::case::{CaseToken, ClientCase, Expectation, Place, judge};
+use super::case::{CaseToken, ClientCase, Expectation, Place, judge_named, judge_of};
 use super::duty::Duty;
 use super::protocol::{Call, Operation};
 use crate::checks::UNKNOWN_ADDRESS;
@@ -51,7 +51,7 @@ fn case(contract: &Contract, addresses: &[String], row: &[&str]) -> Option<Clien
         place: Place::Lab,
         capitals: false,
         token: CaseToken::Plain,
-        judge: judge(duty.id()),
+        judge: judge_of(duty),
     };
     let (mut ips, mut page_size, mut lb, mut sb) = (json!(addresses), 50, "4", None);
     for word in words {
@@ -72,7 +72,7 @@ fn case(contract: &Contract, addresses: &[String], row: &[&str]) -> Option<Clien
             "token-in-base64" => case.token = CaseToken::Base64,
             "unknown-token" => case.token = CaseToken::Unknown,
             "plain-http" => case.place = Place::PlainHttp(value.to_owned()),
-            "judged" => case.judge = Some(judge(value)?),
+            "judged" => case.judge = Some(judge_named(value)?),
             "nobody" => case.place = Place::Nobody,
             _ => return None,
         }

@@ -1,6 +1,7 @@
 //! What a case leaves behind, and judgements on it that several cases share.
 
 use std::collections::BTreeSet;
+use std::fmt;
 use std::time::Duration;
 
 use hyper::header::RETRY_AFTER;
@@ -37,15 +38,23 @@ pub(super) struct RecordedRequest {
 }
 
 /// How the command ended.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, thiserror::Error)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub(super) enum Exit {
-    #[error("exit code {0}")]
     Code(i32),
     /// By a signal that it was not sent here.
-    #[error("a signal")]
     Signal,
-    #[error("a timeout: it was killed")]
+    /// It was killed when its time was over.
     Killed,
+}
+
+impl fmt::Display for Exit {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Code(code) => write!(f, "exit code {code}"),
+            Self::Signal => f.write_str("a signal"),
+            Self::Killed => f.write_str("a timeout: it was killed"),
+        }
+    }
 }
 
 /// One execution of the command.

@@ -101,9 +101,13 @@ pub(super) struct Recorder {
 
 impl Recorder {
     pub(super) fn new(backend: &Arc<Backend>, upstream: Upstream) -> Arc<Self> {
-        let (begun, context) = (Instant::now(), Context::before(upstream, backend));
-        let (execution, recorded, bytes) = Default::default();
-        Arc::new(Self { begun, execution, recorded, bytes, context })
+        Arc::new(Self {
+            begun: Instant::now(),
+            execution: AtomicUsize::new(0),
+            recorded: Mutex::default(),
+            bytes: AtomicUsize::new(0),
+            context: Context::before(upstream, backend),
+        })
     }
 
     pub(super) fn first_request(&self, execution: usize) -> Option<Instant> {

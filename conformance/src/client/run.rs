@@ -53,8 +53,21 @@ impl ClientSuite {
     /// All cases, eight at a time.
     #[must_use]
     pub fn new(command: Vec<OsString>) -> Self {
-        let (only, inferred, secrets) = Default::default();
-        Self { command, only, concurrency: 8, inferred, secrets }
+        Self {
+            command,
+            only: Vec::new(),
+            concurrency: 8,
+            inferred: InferredClauses::default(),
+            secrets: Vec::new(),
+        }
+    }
+
+    /// Runs the cases. `finished` receives each result.
+    ///
+    /// # Errors
+    /// Nothing ran: the command cannot be started, or the lab cannot be set up.
+    pub async fn run(&self, finished: impl Fn(&ClientCaseResult)) -> Result<ClientReport, ClientSuiteError> {
+        self.run_until(std::future::pending(), finished).await
     }
 
     /// Runs the cases until `stopped` ends: then commands are killed, and cases without a result are errors.
@@ -240,4 +253,18 @@ impl World {
 /// A port at which nobody listens.
 fn closed_port() -> std::io::Result<u16> {
     std::net::TcpListener::bind((Ipv4Addr::LOCALHOST, 0))?.local_addr().map(|address| address.port())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[tokio::test]
+    async fn a_search_finds_more_instances_than_careless_clients_read() {
+        let reference = Reference::start().await.expect("the reference server");
+        let contract = Contract::embedded().expect("the embedded contract");
+        let world = World::new(contract, &reference).await.expect("a world");
+        assert!(world.instances.len() > 10, "{:?} hold {:?}", world.addresses, world.instances);
+        reference.close().await;
+    }
 }

@@ -125,6 +125,9 @@ pub fn secret(
 
 impl Config {
     /// Reads a configuration. `variable` looks up environment variables for secrets.
+    ///
+    /// # Errors
+    /// Names the file, the line and what to do.
     pub fn read(file: &Path, variable: &dyn Fn(&str) -> Option<String>) -> Result<Self, ConfigError> {
         let text = files::read_text(file, files::MAX_BYTES)
             .map_err(|error| ConfigError::of_file(file, format!("cannot be read: {error}")))?;
@@ -132,6 +135,9 @@ impl Config {
     }
 
     /// Parses the text of a configuration. `file` names it in errors, and paths are relative to its folder.
+    ///
+    /// # Errors
+    /// As for [`Config::read`].
     pub fn parse(
         file: &Path,
         text: &str,

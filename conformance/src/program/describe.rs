@@ -1,12 +1,7 @@
-//! What needs no target: descriptions, and the file that a configuration begins with.
+//! Commands that describe what is known without a target.
 
-use std::fs::File;
-use std::io::Write as _;
-use std::path::Path;
-
-use sallyport_conformance::config::template;
 use sallyport_conformance::run::Glob;
-use sallyport_conformance::{Check, Contract, Verdict, explain, files, registry};
+use sallyport_conformance::{Check, Contract, Verdict, explain, registry};
 
 use super::UsageError;
 use super::arguments::ListFormat;
@@ -64,24 +59,5 @@ pub(crate) fn explained(id: &str) -> Result<Verdict, UsageError> {
         unknown("clause, check or case", id, known.iter().map(|(known, _)| known.as_str()), lists)
     })?;
     print(&text);
-    Ok(Verdict::Conforms)
-}
-
-pub(crate) fn init(file: &Path, force: bool) -> Result<Verdict, UsageError> {
-    if file.exists() && !force {
-        return Err(format!("{} already exists; choose another name or pass --force", file.display()).into());
-    }
-    let text = template();
-    let written = if force {
-        files::replace(file, |open| open.write_all(text.as_bytes()))
-    } else {
-        // Another process may have created it since the check above.
-        File::create_new(file).and_then(|mut open| open.write_all(text.as_bytes()))
-    };
-    written.map_err(files::named(file))?;
-    print(&format!(
-        "wrote {0}; write base-url into it, set SALLYPORT_API_KEY and see what would run: conformance plan --config {0}\n",
-        file.display()
-    ));
     Ok(Verdict::Conforms)
 }

@@ -4,6 +4,7 @@ pub(crate) mod arguments;
 #[cfg(feature = "embedded")]
 pub(crate) mod client;
 pub(crate) mod describe;
+pub(crate) mod init;
 pub(crate) mod judge;
 pub(crate) mod lab;
 pub(crate) mod observe;

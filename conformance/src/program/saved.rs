@@ -15,6 +15,7 @@ use super::UsageError;
 use super::output::print;
 use super::replay::{MAX_REPORT_BYTES, read_report};
 
+/// Days for which a broken clause is put up with unless the user says otherwise.
 const DAYS: i64 = 90;
 
 /// `conformance baseline`: the clauses that a report found broken, as expected failures for the configuration.

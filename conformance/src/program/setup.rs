@@ -133,13 +133,26 @@ impl Setup {
             None => Config::default(),
         };
         warnings(&named.borrow()).iter().for_each(|text| warn(text));
+        let Config {
+            base_url,
+            profile,
+            only,
+            skip,
+            token,
+            ceilings,
+            connection,
+            facts,
+            expected,
+            gates,
+            inferred,
+        } = config;
         let passed = given_token(arguments)?;
         let of_environment = |name: &str| variable(name).map(|_| format!("{name} in the environment"));
-        let is_token_known = passed.is_some() || config.token.is_some();
+        let is_token_known = passed.is_some() || token.is_some();
         let of_facts = || {
             Fact::ALL.iter().find_map(|fact| {
                 let of_configuration = format!("`{}` in `[facts]` of the configuration", fact.key());
-                of_environment(fact.variable()).or(config.facts.has(*fact).then_some(of_configuration))
+                of_environment(fact.variable()).or(facts.has(*fact).then_some(of_configuration))
             })
         };
         let of_token = of_environment(TOKEN).filter(|_| passed.is_none());
@@ -155,17 +168,17 @@ impl Setup {
             }
             None
         } else {
-            arguments.base_url.clone().or(config.base_url)
+            arguments.base_url.clone().or(base_url)
         };
         // The way to a service leads nowhere near the embedded server.
-        let connection = if arguments.embedded { Connection::default() } else { config.connection };
+        let connection = if arguments.embedded { Connection::default() } else { connection };
         let connection = arguments.connection.clone().over(connection);
         let given = passed.or_else(|| variable(TOKEN)).map(|token| Secret::new("API_KEY", token));
         let mut renewal = None;
         let target = match base_url {
             None => None,
             Some(base_url) => {
-                let token = match (given, config.token) {
+                let token = match (given, token) {
                     (Some(given), _) => given,
                     (None, Some(TokenSource::Given(token))) => token,
                     (None, Some(TokenSource::Command(command))) if need != AccountToken::Unused => {
@@ -176,7 +189,7 @@ impl Setup {
                     _ if need != AccountToken::Required => Secret::new("API_KEY", NO_TOKEN),
                     _ => return Err(MISSING_TOKEN.into()),
                 };
-                let facts = facts_from(variable)?.over(config.facts);
+                let facts = facts_from(variable)?.over(facts);
                 Some(Target::new(&base_url, token, facts, connection.allow_http)?)
             }
         };
@@ -185,17 +198,17 @@ impl Setup {
         if let Some(target) = &target {
             curl_options.extend(wire.curl_proxy(target.base()));
         }
-        let named = arguments.profile.or(config.profile);
+        let named = arguments.profile.or(profile);
         let profile = named.unwrap_or(if target.is_some() { Profile::Production } else { Profile::Full });
-        let budget = arguments.ceilings.over(config.ceilings.over(profile.budget()));
+        let budget = arguments.ceilings.over(ceilings.over(profile.budget()));
         let options = Options {
-            selection: Selection { only: config.only, skip: config.skip },
+            selection: Selection { only, skip },
             profile,
             budget,
             wire,
-            expected: config.expected,
-            gates: config.gates,
-            inferred: config.inferred.unwrap_or_default(),
+            expected,
+            gates,
+            inferred: inferred.unwrap_or_default(),
             implementation: target.is_none().then(|| EMBEDDED_SERVER.to_owned()),
             curl_options,
             ..Options::default()

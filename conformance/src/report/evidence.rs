@@ -2,14 +2,15 @@
 
 use std::io;
 
-use minijinja::value::{Serde, merge_maps};
+use minijinja::value::Serde;
 use minijinja::{Value, context};
 use sallyport_contract::table::Part;
 use serde_json::{Map, Value as Json};
 
+use super::cause::sent_bytes;
 use super::har::query;
 use super::template::{render, template};
-use super::words::{inferred_from, rests_on, sent_bytes};
+use super::words::{inferred_from, rests_on};
 use super::{Format, curl, quantity};
 use crate::check::{Finding, Outcome};
 use crate::contract::{Clause, Contract};
@@ -54,8 +55,15 @@ pub fn evidence(
             smaller => smaller(report, check, finding),
             cases => cases(report, finding),
             exchanges => exchanges.collect::<Vec<_>>(),
+            target => &report.target,
+            implementation => &report.implementation,
+            begun => &report.begun,
+            run => &report.run,
+            suite => &report.suite,
+            contract => &report.contract,
+            contract_sha256 => &report.contract_sha256,
             sha256 => sha256,
-            ..merge_maps([Value::from(Serde(finding)), Value::from(Serde(report))])
+            ..Value::from(Serde(finding))
         },
     );
     page.map_err(io::Error::other)
@@ -71,7 +79,8 @@ fn success(contract: &Contract, target: &str) -> Option<String> {
     ))
 }
 
-/// The facts that the proof needs. Known addresses only say what to ask for where responses contradict each other.
+/// The facts that the proof needs. Known addresses only say what to ask for: where responses contradict each other, they do so whatever
+/// the tester knows.
 fn facts(finding: &Finding) -> impl Iterator<Item = &str> {
     let is_alone = finding.judged.len() + finding.references.len() < 2;
     let facts = finding.facts.iter().map(String::as_str);

@@ -4,9 +4,10 @@ use minijinja::value::Serde;
 use minijinja::{Error, Value, context};
 use serde::Serialize;
 
+use super::cause::{headlines, same_reason};
 use super::template::{render, template};
 use super::terminal::check_failures;
-use super::words::{headlines, inference, lines, same_reason};
+use super::words::{inference, lines};
 use super::{Detail, Screen};
 use crate::check::{Outcome, Severity};
 use crate::contract::Clause;

@@ -1,11 +1,13 @@
 //! The forms of a report. Only these and the program write.
 
+mod cause;
 mod curl;
 mod evidence;
 mod format;
 mod har;
 mod junit;
 mod markdown;
+mod panics;
 mod plain;
 mod progress;
 mod prometheus;
@@ -25,7 +27,8 @@ pub(crate) use har::entry as har_entry;
 #[cfg(feature = "embedded")]
 pub(crate) use junit::{Suite as JunitSuite, Test as JunitTest, document as junit_document};
 pub use markdown::{job_summary, without_commands};
-pub use plain::{hush_panics, plain, plain_lines};
+pub use panics::hush_panics;
+pub use plain::{plain, plain_lines};
 pub use progress::Progress;
 pub use screen::{Detail, Screen};
 #[cfg(feature = "embedded")]

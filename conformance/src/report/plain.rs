@@ -2,7 +2,6 @@
 
 use std::borrow::Cow;
 use std::fmt::Write as _;
-use std::io::Write as _;
 
 /// Untrusted text on one line. Characters that would move the cursor, change colours or reverse the direction of writing become
 /// escapes such as `\u{1b}`. All untrusted text reaches a screen through this function.
@@ -58,15 +57,6 @@ pub(super) fn is_control(c: char) -> bool {
                 | '\u{ffff}'
                 | '\u{e0000}'..='\u{e007f}'
         )
-}
-
-/// Makes a panic, which is an error of the suite in the report, print its place without its message, which may hold a token.
-pub fn hush_panics() {
-    std::panic::set_hook(Box::new(|panic| {
-        let place = panic.location().map(ToString::to_string).unwrap_or_default();
-        // Without standard error the panic cannot be reported at all.
-        let _ = writeln!(std::io::stderr(), "conformance: panic at {place}; this is a bug of the suite");
-    }));
 }
 
 #[cfg(test)]

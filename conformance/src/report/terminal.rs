@@ -2,10 +2,11 @@ use std::fmt::Write as _;
 
 use minijinja::{Value, context};
 
+use super::cause::{Group, consequences, folded, groups, headlines};
 use super::screen::Tone;
 use super::template::{render_lines, template};
 use super::view::{finding_view, outcome_like};
-use super::words::{Group, consequences, folded, groups, headlines, lines};
+use super::words::lines;
 use super::{Detail, Screen, plain};
 use crate::check::Evidence;
 use crate::run::{CheckResult, Report};

@@ -5,9 +5,10 @@ use std::collections::{BTreeMap, BTreeSet};
 use minijinja::value::Serde;
 use minijinja::{Value, context};
 
+use super::cause::{CheckFinding, Group, consequences, folded, groups, headlines, same_reason, unresolved};
 use super::words::{
-    CheckFinding, Group, changes, consequences, counted, evidence_command, folded, groups, headlines, id,
-    inference, inferred_from, lines, not_judged, not_noticed, rests_on, run_lines, same_reason, unresolved,
+    changes, counted, evidence_command, id, inference, inferred_from, lines, not_judged, not_noticed,
+    rests_on, run_lines,
 };
 use super::{curl, quantity};
 use crate::check::{Finding, Outcome, Severity};

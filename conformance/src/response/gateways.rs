@@ -36,7 +36,8 @@ pub(crate) fn count(
         Ok(response) => response,
         Err(failure) if failure.kind.is_unhandled() => return GatewayCount::Counted(0),
         Err(WireFailure { kind: FailureKind::TooLarge, .. }) => return GatewayCount::Unbounded,
-        // All that were reserved would use up the budget of a run against a service that breaks connections.
+        // If all reserved gateways counted, a service that breaks connections would use up the budget, and the run would have no
+        // verdict.
         Err(_) if matches!(cost, GatewayCost::UpTo(_)) => return GatewayCount::Counted(1),
         Err(_) => return GatewayCount::Unknown,
     };

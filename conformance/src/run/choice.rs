@@ -39,7 +39,8 @@ pub(super) struct Allowance<'a> {
 }
 
 impl Allowance<'_> {
-    /// The cost that a plan may have, less a quarter of the requests for retries, and a gateway for what must be rejected in flight.
+    /// The cost that a plan may have. A quarter of the requests is kept for retries, and one gateway for requests that must be
+    /// rejected, since each reserves one while it is in flight.
     fn plannable(self) -> Cost {
         let Self { budget: Budget { requests, gateways, .. }, used } = self;
         let left = |max: u64, used: u64| u32::try_from(max.saturating_sub(used)).unwrap_or(u32::MAX);

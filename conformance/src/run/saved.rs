@@ -12,7 +12,7 @@ use crate::names::names;
 use crate::wire::RecordedExchange;
 
 /// A report that was written as JSON, as far as it is read again. It is of others: none of it decides where anything is sent.
-#[derive(Debug, Clone, Serialize, Deserialize)]
+#[derive(Debug, Clone, Deserialize)]
 #[expect(missing_docs, reason = "those of `Report` say it")]
 pub struct SavedReport {
     pub suite: String,
@@ -32,7 +32,7 @@ pub struct SavedReport {
 }
 
 /// The result of one check.
-#[derive(Debug, Clone, Serialize, Deserialize)]
+#[derive(Debug, Clone, Deserialize)]
 #[expect(missing_docs, reason = "those of `Report` say it")]
 pub struct SavedCheck {
     pub id: String,

@@ -95,6 +95,9 @@ impl Target {
     }
 
     /// Hides these secrets, and those of the options with which requests are sent.
+    ///
+    /// # Errors
+    /// When one is too short to be hidden.
     pub fn redactor(&self, wire: &WireOptions) -> Result<Redactor, ShortSecret> {
         Redactor::new(self.secrets().cloned().chain(wire.secrets()))
     }

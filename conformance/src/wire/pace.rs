@@ -55,7 +55,8 @@ pub(super) const DEFAULT_WAIT: Duration = Duration::from_secs(1);
 /// Requests in a row that are throttled on their last attempt before the run stops sending for now.
 const MAX_CONSECUTIVE_THROTTLED: u32 = 12;
 
-/// Requests still throttled after waiting before the suite stops waiting. If others are served, it is a kind of requests.
+/// Requests that are still throttled after waiting before the suite stops waiting. If others were served meanwhile, what is throttled
+/// is a kind of requests, for instance those with wrong tokens.
 const MAX_FAILED_WAITS: u32 = 3;
 
 /// When the suite has stopped waiting, one of this many throttled requests waits, to find out whether waiting helps again.

@@ -78,6 +78,9 @@ impl Redactor {
     pub(super) const WINDOW: usize = 4;
 
     /// A redactor for these secrets. Empty ones are ignored.
+    ///
+    /// # Errors
+    /// When one is so short that ordinary words may contain it.
     pub fn new(secrets: impl IntoIterator<Item = impl Borrow<Secret>>) -> Result<Self, ShortSecret> {
         let mut known = Secrets::default();
         for secret in secrets {

@@ -62,7 +62,7 @@ impl TokenRenewal {
 
     /// Whether a request has the account's token, and a service should accept it.
     pub(super) fn concerns(&self, request: &Request) -> bool {
-        !request.is_invalid && request.has_token(self.first.expose())
+        !request.is_invalid() && request.has_token(self.first.expose())
     }
 
     /// Notes that the service accepted this token.

@@ -25,8 +25,7 @@ pub struct Request {
     body: Body,
     /// Whether a conforming service returns no further gateways.
     pub(crate) gives_nothing: bool,
-    /// Whether a conforming service rejects it.
-    pub is_invalid: bool,
+    is_invalid: bool,
     /// Whether others sent it, and this suite only read it.
     pub(crate) is_recorded: bool,
     /// The gateways of the earlier response that a conforming service repeats, sorted.
@@ -167,6 +166,11 @@ impl Request {
     pub fn as_invalid(mut self) -> Self {
         self.is_invalid = true;
         self.giving_nothing()
+    }
+
+    /// Whether a conforming service rejects it.
+    pub fn is_invalid(&self) -> bool {
+        self.is_invalid
     }
 
     /// Marks a repetition, which returns the gateways of an earlier response. The budget does not count them twice.

@@ -111,7 +111,8 @@ impl Suite<'_> {
         self.stopper.reason().is_some() || self.session.meter.pace.is_throttling_everything()
     }
 
-    /// Runs checks until they are done or the run is stopped, and returns the inconclusive ones, which will run again.
+    /// Runs checks until they are done or the run is stopped. Those that are running then keep their findings. Returns the
+    /// inconclusive ones, which will run again.
     async fn collect<'b>(
         &self,
         runs: impl Iterator<Item = impl Future<Output = Option<CheckResult>> + Send + 'b>,
