@@ -8,7 +8,7 @@ use std::{
     process::{Command, Output, Stdio},
 };
 
-use sallyport_server::store::postgres::LEASE;
+use sallyport_server::store::{postgres, sqlite};
 use serde_json::Value;
 
 use super::{Session, text::*};
@@ -106,6 +106,7 @@ impl Session {
             let db: Box<rusqlite::Connection> = db.unwrap_or_else(|| Box::new(open()));
             let changed = db.execute_batch(sql).map_err(|error| error.to_string());
             self.transaction = if db.is_autocommit() { None } else { Some(db) };
+            std::thread::sleep(sqlite::LEASE);
             return changed;
         };
         // The end of its connection ends a transaction.
@@ -115,7 +116,7 @@ impl Session {
         if sql.starts_with("BEGIN") {
             self.transaction = Some(Box::new(client));
         }
-        std::thread::sleep(LEASE);
+        std::thread::sleep(postgres::LEASE);
         changed.map_err(|error| error.as_db_error().map_or(error.to_string(), ToString::to_string))
     }
 

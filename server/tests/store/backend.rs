@@ -10,7 +10,8 @@ use std::{
 
 use sallyport_server::store::{
     Location, OpenMode, Store,
-    postgres::{LEASE, Limits},
+    postgres::{self, Limits},
+    sqlite,
 };
 use tokio_postgres::NoTls;
 
@@ -65,11 +66,12 @@ impl Database {
     pub(crate) async fn execute(&self, sql: &str) {
         match self {
             Self::Sqlite { .. } => {
-                rusqlite::Connection::open(self.name()).unwrap().execute_batch(sql).unwrap()
+                rusqlite::Connection::open(self.name()).unwrap().execute_batch(sql).unwrap();
+                tokio::time::sleep(sqlite::LEASE).await;
             }
             Self::Postgres { url } => {
                 execute_at(url, sql).await.unwrap();
-                tokio::time::sleep(LEASE).await;
+                tokio::time::sleep(postgres::LEASE).await;
             }
         }
     }

@@ -12,7 +12,7 @@ use crate::store::cache::{Epoch, Epochs};
 
 /// How long cached data is used at most without a look at the database: 10 ms. The look takes two locks of the file, which is a tenth of
 /// the time of an extraction. Commands that change something wait for longer before they report success.
-pub(super) const LEASE: Duration = Duration::from_millis(10);
+pub const LEASE: Duration = Duration::from_millis(10);
 
 /// Tells the current epochs by a connection for nothing else.
 #[derive(Debug)]

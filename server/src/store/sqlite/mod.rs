@@ -10,8 +10,11 @@ use std::path::Path;
 use async_trait::async_trait;
 use deadpool::managed;
 
-pub use self::session::{DIALECT, SqliteSession};
 use self::{epoch::CurrentEpochs, open::Readers};
+pub use self::{
+    epoch::LEASE,
+    session::{DIALECT, SqliteSession},
+};
 use super::{
     OpenError, OpenMode, Pool, Result, Work,
     cache::Epochs,
