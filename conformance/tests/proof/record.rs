@@ -43,9 +43,9 @@ pub fn record(arguments: &[String]) {
                 if !is_caught(&mut table, fault, &report) {
                     survivors.push(format!("{}: {}", fault.id, fault.breaks));
                 }
-                let failing = report.failing_cases().map(|(judge, check, label)| Detector {
-                    judge: judge.into(),
-                    case: matrix.add_case(check, label),
+                // Requests that look for facts are seen by passive checks, but are no cases.
+                let failing = report.failing_cases().filter_map(|(judge, check, label)| {
+                    matrix.number(check, label).map(|case| Detector { judge: judge.into(), case })
                 });
                 let noticed_by = failing.collect::<BTreeSet<_>>().into_iter().collect();
                 let (id, breaks) = (fault.id.clone(), fault.breaks.clone());
