@@ -18,28 +18,23 @@ pub mod checks;
 #[cfg(feature = "embedded")]
 pub mod client;
 pub mod config;
-pub mod contract;
 pub mod detection;
-mod document;
-#[cfg(feature = "embedded")]
-pub mod embedded;
 pub mod explain;
 pub mod explore;
-pub mod files;
 mod grammar;
-pub mod lab;
-mod lock;
-mod names;
 pub mod observe;
 pub mod process;
-mod quantity;
 pub mod report;
 pub mod response;
 pub mod run;
 pub mod snapshot;
-pub mod target;
 pub mod watch;
-pub mod wire;
+
+pub use sallyport_conformance_base::{contract, files, target, wire};
+use sallyport_conformance_base::{document, lock, names, plain, quantity};
+pub use sallyport_lab as lab;
+#[cfg(feature = "embedded")]
+pub use sallyport_lab::embedded;
 
 pub use check::{Check, Finding, Outcome};
 pub use checks::registry;

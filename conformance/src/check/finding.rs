@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 
 use super::Check;
 use crate::contract::{Clause, ClauseEntry, OperationId, Unspecified};
-use crate::names::names;
+use crate::names;
 use crate::wire::{Exchange, RecordedExchange, Redactor};
 
 /// A violation of a clause by the target. Every text is redacted.

@@ -1,6 +1,6 @@
 use std::sync::{Mutex, PoisonError};
 
-use crate::lock::lock;
+use crate::lock;
 use crate::report::pretty_json;
 use crate::wire::{Exchange, RecordedExchange, Redactor};
 

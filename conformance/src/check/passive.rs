@@ -4,7 +4,7 @@ use std::sync::{Mutex, PoisonError};
 use super::probe::MAX_TEXT;
 use super::{Check, Form, InferredClauses, ResponseClass, Run, Severity};
 use crate::contract::{Clause, Contract, OperationId, Violation};
-use crate::lock::lock;
+use crate::lock;
 use crate::target::{Canaries, Facts};
 use crate::wire::{Exchange, RecordedExchange, Redactor, Request, Response};
 

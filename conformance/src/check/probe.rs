@@ -11,7 +11,7 @@ use super::{
     ObservedExchange, Outcome, PassiveChecks, ResponseClass, Severity, SharedControl, Stop,
 };
 use crate::contract::{Clause, Contract, OperationId, Unspecified};
-use crate::lock::lock;
+use crate::lock;
 use crate::response::{self, RegionSupply, gateways};
 use crate::target::{Canaries, Fact, Facts, Secret, Target};
 use crate::wire::{Exchange, RecordedExchange, Redactor, Request, Response, ThrottlingPolicy, Wire};

@@ -9,7 +9,7 @@ use serde_json::Value;
 
 use super::{Decision, Probe, ResponseClass, Stop};
 use crate::contract::{Clause, Unspecified};
-use crate::lock::lock;
+use crate::lock;
 use crate::wire::{Exchange, Request, Response, ThrottlingPolicy, TransientFailure};
 
 /// A request that was accepted.

@@ -11,9 +11,9 @@ use super::case::ClientCase;
 use super::error::ClientSuiteError;
 use super::evidence::{Execution, Exit};
 use super::protocol::{Answer, Input, MAX_OUTPUT};
-use super::token_search::shows_any;
 use crate::process::{self, Group};
 use crate::target::Secret;
+use crate::wire::shows_any;
 
 /// How much longer than its call a command may run, counted from its first request, before it is killed.
 const KILLED_AFTER: Duration = Duration::from_secs(4);

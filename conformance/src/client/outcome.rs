@@ -11,10 +11,10 @@ use super::duty::Duty;
 use super::evidence::{Evidence, Exit, RecordedRequest};
 use super::protocol::MAX_OUTPUT;
 use super::result::ClientFinding;
-use super::token_search::{gives_away, shows};
 use crate::check::{Outcome, Severity};
 use crate::contract::{OperationId, Place, part};
 use crate::quantity::quantity;
+use crate::wire::{gives_away, shows};
 
 /// Exit code of a command that does not support an operation.
 pub(super) const NOT_SUPPORTED: i32 = 64;

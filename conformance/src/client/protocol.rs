@@ -5,7 +5,7 @@ use std::time::Duration;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
-use crate::names::names;
+use crate::names;
 
 /// Maximum size of standard output, and of what is kept of standard error, in bytes (1 MiB).
 pub(super) const MAX_OUTPUT: usize = 1 << 20;

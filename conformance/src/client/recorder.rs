@@ -12,7 +12,7 @@ use super::result::hash;
 use super::token_search::carries;
 use crate::contract::Contract;
 use crate::lab::{Backend, Context, Framing, Handler, ProxiedRequest, Reply, Upstream};
-use crate::lock::lock;
+use crate::lock;
 use crate::target::Secret;
 
 /// What is kept of the requests of a case, and the size of them and their responses together, in bytes (16 MiB). A request beyond
@@ -124,7 +124,7 @@ impl Recorder {
     }
 }
 
-impl Handler for Arc<Recorder> {
+impl Handler for Recorder {
     async fn handle(&self, request: ProxiedRequest) -> Reply {
         let (at, execution) = (self.begun.elapsed(), self.execution.load(Ordering::Relaxed));
         let operation = self.context.operation(&request);

@@ -24,7 +24,7 @@ use crate::checks::UNKNOWN_TOKEN;
 use crate::contract::Contract;
 use crate::embedded::Reference;
 use crate::lab::{Backend, Lab, ProxiedRequest, Proxy, ProxyOptions, Scenarios, Upstream};
-use crate::lock::lock;
+use crate::lock;
 use crate::run::Glob;
 use crate::target::Secret;
 

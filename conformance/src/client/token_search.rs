@@ -1,44 +1,9 @@
-//! Finds the token in what a command wrote and sent.
-
-use aho_corasick::AhoCorasick;
+//! The token in what a command wrote and sent.
 
 use super::protocol::MAX_OUTPUT;
 use crate::lab::ProxiedRequest;
 use crate::target::Secret;
-use crate::wire::{Decoded, spellings};
-
-/// Whether a text shows the token, or half of it, in any form. Half of it is no mask: a few characters at the beginning or the end are.
-pub(super) fn shows(text: &[u8], token: &Secret) -> bool {
-    let (spellings, token) = (spellings(token.expose()), token.expose());
-    let part = (token.len() / 2).max(8).min(token.len());
-    let parts = (0..=token.len() - part).filter_map(|start| token.get(start..start + part));
-    has_any(text, spellings.iter().map(String::as_str).chain(parts))
-}
-
-/// Whether a text has one of these, as it stands or in an encoding.
-fn has_any<'a>(text: &[u8], forms: impl Iterator<Item = &'a str>) -> bool {
-    // Hexadecimal digits have letters of either case. Short forms are those of a short token.
-    let search =
-        AhoCorasick::builder().ascii_case_insensitive(true).build(forms.filter(|form| form.len() >= 6));
-    let mut is_shown = false;
-    Decoded::visit_readings(text, &mut |decoded| {
-        is_shown |= search.as_ref().is_ok_and(|search| search.is_match(decoded.bytes()));
-    });
-    is_shown
-}
-
-/// Whether a text certainly shows one of the tester's own secrets. These are not made for the test, as the token is: a short one, or a
-/// part of one, may be a word that the command has from elsewhere.
-pub(super) fn gives_away<'a>(text: &[u8], secrets: impl IntoIterator<Item = &'a Secret>) -> bool {
-    const MIN_LENGTH: usize = 12;
-    let secrets = secrets.into_iter().map(Secret::expose).filter(|secret| secret.len() >= MIN_LENGTH);
-    let forms: Vec<String> = secrets.flat_map(spellings).collect();
-    has_any(text, forms.iter().map(String::as_str))
-}
-
-pub(super) fn shows_any<'a>(text: &[u8], secrets: impl IntoIterator<Item = &'a Secret>) -> bool {
-    secrets.into_iter().any(|secret| shows(text, secret))
-}
+use crate::wire::{shows, shows_any};
 
 /// Whether a request carries the token, in any form.
 pub(super) fn carries(request: &ProxiedRequest, token: &Secret) -> bool {
@@ -74,32 +39,7 @@ pub(super) fn excerpt<'a>(text: &[u8], secrets: impl IntoIterator<Item = &'a Sec
 
 #[cfg(test)]
 mod tests {
-    use base64::Engine as _;
-    use base64::prelude::BASE64_STANDARD;
-
     use super::*;
-    use crate::wire::written;
-
-    #[test]
-    fn a_token_is_found_wherever_it_stands_in_an_encoded_text() {
-        let token = Secret::new("API_KEY", "a-token-that-is-long-enough");
-        for before in ["", "u", "u:", "api_key=", "{\"token\":\""] {
-            let text = format!("{before}{}&num=3", token.expose());
-            let hexadecimal: String = text.bytes().map(|byte| format!("{byte:02X}")).collect();
-            for encoded in [BASE64_STANDARD.encode(&text), hexadecimal] {
-                assert!(shows(format!("tried {encoded}").as_bytes(), &token), "{text}");
-            }
-            let other = text.replace("token", "taken");
-            assert!(!shows(BASE64_STANDARD.encode(other).as_bytes(), &token), "{text}");
-        }
-    }
-
-    #[test]
-    fn a_token_is_found_however_it_is_written() {
-        for (token, text, _) in written() {
-            assert!(shows(format!("tried {text}").as_bytes(), &Secret::new("API_KEY", token)), "{text}");
-        }
-    }
 
     #[test]
     fn neither_a_token_nor_a_part_of_one_is_shown() {

@@ -12,7 +12,7 @@ use super::{Exploration, ExplorationResult};
 use crate::check::{Probe, Stop};
 use crate::checks::relation::{Difference, Query, Reader, Relation, report, survey};
 use crate::contract::Clause;
-use crate::lock::lock;
+use crate::lock;
 use crate::wire::BudgetError;
 
 /// Maximum number of findings of an exploration; further ones add little.

@@ -1,4 +1,4 @@
-use super::plain::is_control;
+use crate::plain::is_control;
 use crate::target::Fact;
 use crate::wire::RecordedExchange;
 

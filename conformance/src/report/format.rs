@@ -6,11 +6,11 @@ use serde_json::Value;
 use super::har::har;
 use super::junit::junit;
 use super::markdown::{comment, markdown};
-use super::plain::plain_json;
 use super::prometheus::prometheus;
 use super::template::{render, template};
 use super::view::{page_view, view};
-use crate::names::names;
+use crate::names;
+use crate::plain::plain_json;
 use crate::run::Report;
 
 names! {

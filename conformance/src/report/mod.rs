@@ -8,7 +8,6 @@ mod har;
 mod junit;
 mod markdown;
 mod panics;
-mod plain;
 mod progress;
 mod prometheus;
 mod screen;
@@ -17,6 +16,7 @@ mod terminal;
 mod view;
 mod words;
 
+pub use crate::plain::{plain, plain_lines};
 pub use crate::quantity::quantity;
 pub use curl::command as curl;
 pub use evidence::evidence;
@@ -28,7 +28,6 @@ pub(crate) use har::entry as har_entry;
 pub(crate) use junit::{Suite as JunitSuite, Test as JunitTest, document as junit_document};
 pub use markdown::{job_summary, without_commands};
 pub use panics::hush_panics;
-pub use plain::{plain, plain_lines};
 pub use progress::Progress;
 pub use screen::{Detail, Screen};
 #[cfg(feature = "embedded")]

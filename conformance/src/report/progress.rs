@@ -8,7 +8,7 @@ use super::terminal::check_text;
 use super::words::is_trouble;
 use super::{Detail, Screen, plain, quantity};
 use crate::check::{Check, Outcome};
-use crate::lock::lock;
+use crate::lock;
 use crate::run::{CheckResult, Observer};
 
 /// Writes a line for each finished check, and on a terminal a status line with the running checks.

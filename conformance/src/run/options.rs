@@ -6,7 +6,7 @@ use clap::Args;
 use super::{ExpectedFailure, Gates};
 use crate::check::{Check, InferredClauses};
 use crate::explore::Exploration;
-use crate::names::names;
+use crate::names;
 use crate::wire::{Budget, Request, ShortSecret, WireError, WireOptions};
 
 /// The options of a run.

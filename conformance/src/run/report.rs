@@ -11,7 +11,7 @@ use crate::check::{InferredClauses, RunLog};
 use crate::contract::Contract;
 use crate::detection::Detection;
 use crate::explore::ExplorationResult;
-use crate::names::names;
+use crate::names;
 use crate::quantity::quantity;
 use crate::target::DiscoveredFact;
 use crate::wire::{Budget, Throttling, Usage};

@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 use super::{CheckResult, Report};
 use crate::check::{CaseResult, Finding, Outcome, Severity};
 use crate::explore::ExplorationResult;
-use crate::names::names;
+use crate::names;
 use crate::wire::RecordedExchange;
 
 /// A report that was written as JSON, as far as it is read again. It is of others: none of it decides where anything is sent.

@@ -23,7 +23,7 @@ use crate::checks::{self, registry};
 use crate::contract::{Contract, OperationId};
 use crate::detection::{Detection, Matrix};
 use crate::explore::RELATIONS;
-use crate::lock::lock;
+use crate::lock;
 use crate::response::RegionSupply;
 use crate::target::{Canaries, DiscoveredFact, Fact, Facts, Target};
 use crate::wire::{Budget, Usage};

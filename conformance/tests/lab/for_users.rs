@@ -45,7 +45,7 @@ async fn tokens_can_be_fixed() -> Result<(), Box<dyn std::error::Error>> {
 fn the_pages_show_what_runs_here() {
     let root = Path::new(env!("CARGO_MANIFEST_DIR"));
     let read = |path: &str| std::fs::read_to_string(root.join(path)).expect("a file of the repository");
-    let ran = format!("{}{}", include_str!("for_users.rs"), read("src/lab/sandbox.rs").replace("/// ", ""));
+    let ran = format!("{}{}", include_str!("for_users.rs"), read("lab/src/sandbox.rs").replace("/// ", ""));
     let is_run = |line: &str| line.is_empty() || ran.lines().any(|other| other.trim() == line);
     let mut shown = 0;
     for (page, mark) in [("../client/README.md", "```rust,ignore"), ("LAB.md", "```rust")] {

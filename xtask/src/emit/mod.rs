@@ -51,7 +51,7 @@ pub(crate) fn code(document: &Document) -> Result<Vec<Artifact>, Vec<Problem>> {
     let ids = format!("{GENERATED}\n\n{}", fill(include_str!("clause.rs.jinja"), &known));
     artifacts.extend([
         Artifact { path: "openapi/src/generated/contract.json", contents: laid_out(&file, 0) + "\n" },
-        Artifact { path: "conformance/src/contract/generated/clause.rs", contents: ids },
+        Artifact { path: "conformance/base/src/contract/generated/clause.rs", contents: ids },
     ]);
     Ok(artifacts)
 }

@@ -7,7 +7,7 @@ use super::shortage::{judge_few, note_partial_result};
 use super::*;
 use crate::check::{ObservedExchange, PassiveFinding};
 use crate::contract::Contract;
-use crate::names::names;
+use crate::names;
 use crate::quantity::quantity;
 pub(crate) use crate::response::gateways::{denies, entries};
 use crate::response::gateways::{is_endpoint, listed, separator};

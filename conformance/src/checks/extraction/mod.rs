@@ -15,7 +15,7 @@ use crate::checks::State;
 use crate::contract::Clause::{self, *};
 use crate::contract::part::*;
 use crate::contract::{Extract, OperationId, Separator, Unspecified};
-use crate::names::names;
+use crate::names;
 use crate::target::Fact;
 use crate::wire::{Exchange, QuerySpelling, Request, Response};
 

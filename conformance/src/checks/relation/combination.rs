@@ -22,7 +22,7 @@ fn extended<T: Clone>(lists: &[Vec<T>], following: impl Fn(&[T]) -> Vec<T>) -> V
 pub(crate) fn meeting(survey: &Survey, kinds: &[FilterKind]) -> Option<Vec<Filter>> {
     let mut best: Option<(usize, Vec<Filter>)> = None;
     let products = kinds.iter().fold(vec![Vec::new()], |lists, kind| {
-        let candidates = survey.candidates(kind);
+        let candidates = survey.candidates(*kind);
         extended(&lists, |_| candidates.clone())
     });
     for filters in products {

@@ -1,3 +1,5 @@
+use std::ops::Deref;
+
 use jiff::tz::{Offset, TimeZone};
 use serde_json::Map;
 
@@ -6,7 +8,16 @@ use super::*;
 use crate::contract::{Contract, Kind};
 
 /// A filter of the document.
-pub(crate) type FilterKind = &'static SearchFilter;
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct FilterKind(pub(crate) &'static SearchFilter);
+
+impl Deref for FilterKind {
+    type Target = SearchFilter;
+
+    fn deref(&self) -> &SearchFilter {
+        self.0
+    }
+}
 
 /// One filter of a search, with its value.
 #[derive(Debug, Clone)]
@@ -29,7 +40,8 @@ pub(crate) enum FieldValue {
 
 /// Every filter of the document.
 pub(crate) fn kinds() -> impl DoubleEndedIterator<Item = FilterKind> + ExactSizeIterator + Clone {
-    Contract::embedded().map(|contract| contract.search.filters.as_slice()).unwrap_or_default().iter()
+    let filters = Contract::embedded().map(|contract| contract.search.filters.as_slice()).unwrap_or_default();
+    filters.iter().map(FilterKind)
 }
 
 /// The filters whose value is a field of every instance.
@@ -42,7 +54,7 @@ pub(crate) fn kind_of(property: &str) -> Option<FilterKind> {
     kinds().find(|kind| kind.property.name == property)
 }
 
-impl SearchFilter {
+impl FilterKind {
     /// The properties of several filters, in labels.
     pub(crate) fn names(kinds: &[FilterKind]) -> String {
         kinds.iter().map(|kind| kind.property.name.as_str()).collect::<Vec<_>>().join(" & ")
@@ -85,16 +97,16 @@ impl SearchFilter {
     }
 
     /// The filter with each value that the document lists; none where it lists none.
-    pub(crate) fn listed(&'static self) -> Vec<Filter> {
+    pub(crate) fn listed(self) -> Vec<Filter> {
         let listed = self.property.schema.values.iter().filter_map(Value::as_str);
         listed.map(|value| self.with(FieldValue::Text(value.to_owned()))).collect()
     }
 
-    pub(crate) fn with(&'static self, value: FieldValue) -> Filter {
+    pub(crate) fn with(self, value: FieldValue) -> Filter {
         Filter { kind: self, value }
     }
 
-    pub(crate) fn text(&'static self, text: impl Into<String>) -> Filter {
+    pub(crate) fn text(self, text: impl Into<String>) -> Filter {
         self.with(FieldValue::Text(text.into()))
     }
 
@@ -106,7 +118,7 @@ impl SearchFilter {
 
     /// The value that an instance shows. A bound has no null, and no time finer than a nanosecond.
     pub(crate) fn shown(&self, instance: &Instance) -> Option<FieldValue> {
-        match instance.value(self) {
+        match instance.value(*self) {
             _ if self.field.is_none() => None,
             FieldValue::Null if self.null.is_none() => None,
             FieldValue::Time(_) if !instance.is_exact => None,

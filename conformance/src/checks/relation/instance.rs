@@ -63,7 +63,7 @@ impl Instance {
     }
 
     /// The field that a filter is compared with; null where instances do not show it.
-    pub(crate) fn value(&self, kind: &SearchFilter) -> &FieldValue {
+    pub(crate) fn value(&self, kind: FilterKind) -> &FieldValue {
         self.values.get(kind.index).unwrap_or(&FieldValue::Null)
     }
 
@@ -71,9 +71,8 @@ impl Instance {
     fn read(search: &Search, item: &Value, (body, index): (&Arc<Value>, usize)) -> Option<Self> {
         // The schema check reports a number in a string; the comparisons still read it.
         let whole = |value: &Value| value.as_i64().or_else(|| value.as_str()?.parse().ok());
-        let values: Vec<FieldValue> =
-            search.filters.iter().map(|filter| filter.field_of(item)).collect::<Option<_>>()?;
-        let compared = search.filters.iter().zip(&values);
+        let values: Vec<FieldValue> = kinds().map(|kind| kind.field_of(item)).collect::<Option<_>>()?;
+        let compared = kinds().zip(&values);
         let times = compared.filter(|(_, value)| matches!(value, FieldValue::Time(_)));
         let times: Vec<&str> =
             times.filter_map(|(filter, _)| item.get(filter.field.as_deref()?)?.as_str()).collect();

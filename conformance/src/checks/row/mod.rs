@@ -10,7 +10,7 @@ use super::extraction::Extraction;
 use super::extraction::content::Judge;
 use crate::check::{Case, CaseFuture, Cost, Probe};
 use crate::contract::{Clause, OperationId, Unspecified};
-use crate::names::names;
+use crate::names;
 use crate::target::Fact;
 
 pub(super) use edit::{Credential, Edit, token_parameter, with};

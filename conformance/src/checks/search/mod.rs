@@ -35,7 +35,7 @@ use crate::checks::rule::{Program, active, first, passive};
 use crate::checks::token::other_spellings;
 use crate::contract::Clause::{self, *};
 use crate::contract::part::*;
-use crate::contract::{OperationId, Search, SearchFilter};
+use crate::contract::{OperationId, Search};
 use crate::quantity::quantity;
 use crate::target::Fact;
 use crate::wire::{Exchange, Request, Response};

@@ -26,7 +26,7 @@ pub(crate) fn rules() -> &'static str {
 }
 
 fn written(search: &'static Search) -> Result<String, minijinja::Error> {
-    let name = |kind: FilterKind| kind.property.name.as_str();
+    let name = |kind: FilterKind| kind.0.property.name.as_str();
     let of_document = kinds().map(|kind| {
         context! {
             name => name(kind), label => kind.label(), phrase => kind.phrase(), clause => kind.clause.id(),
@@ -50,14 +50,14 @@ fn written(search: &'static Search) -> Result<String, minijinja::Error> {
         ways.collect::<Vec<_>>()
     });
     words.add_function("combinations", |size: usize| {
-        combinations(size).iter().map(|kinds| SearchFilter::names(kinds)).collect::<Vec<_>>()
+        combinations(size).iter().map(|kinds| FilterKind::names(kinds)).collect::<Vec<_>>()
     });
     words.add_function("limits", |member: &str| limits(search, member));
     words.add_function("spellings", |list: &str| spellings(search, list));
     let known = context! {
         kinds => of_document.collect::<Vec<_>>(), filters => filters(), statuses => search.statuses.clone(), batches => BATCHES.to_vec(),
         bounds => kinds().filter(|kind| kind.is_bound()).map(name).collect::<Vec<_>>(),
-        shown => SearchFilter::names(&shown_kinds().collect::<Vec<_>>()),
+        shown => FilterKind::names(&shown_kinds().collect::<Vec<_>>()),
         ports => context! { min => search.ports.start(), max => search.ports.end() },
         some_items => addresses::distinct(4), wrong_tokens => value(WrongToken::all().collect::<Vec<_>>()),
     };
@@ -70,7 +70,7 @@ fn filters() -> Vec<Known> {
     let mut kinds: Vec<_> = kinds().filter(|kind| !kind.is_bound()).collect();
     kinds.sort_by_key(|kind| (kind.is_free_text(), kind.null.is_some(), kind.field.is_none()));
     let filters = kinds.into_iter().flat_map(|kind| {
-        let (name, schema) = (kind.property.name.as_str(), &kind.property.schema);
+        let (name, schema) = (kind.0.property.name.as_str(), &kind.0.property.schema);
         let values = match (kind.null, &schema.example) {
             (Some(null), _) => vec![null.to_string(), (null + 1).to_string()],
             _ if kind.field.is_none() => vec!["an order".to_owned()],

@@ -290,7 +290,7 @@ impl Searches {
                 query.filters = meeting(survey, kinds).ok_or_else(lacks)?;
             }
             Filters::Excluding(kinds) => query = excluding(survey, kinds).ok_or_else(lacks)?,
-            Filters::AllBut(odd) => query = shown_by_all_but(survey, odd).ok_or_else(lacks)?,
+            Filters::AllBut(odd) => query = shown_by_all_but(survey, *odd).ok_or_else(lacks)?,
             Filters::Widest => {
                 let filters = kinds().flat_map(|kind| survey.candidates(kind));
                 let widest = filters.max_by_key(|filter| survey.admitted(std::slice::from_ref(filter)).len());
@@ -298,7 +298,7 @@ impl Searches {
             }
         }
         for (kind, value) in &self.values {
-            query.filters.extend(words::filter(kind, value.value(account, &known)?)?);
+            query.filters.extend(words::filter(*kind, value.value(account, &known)?)?);
         }
         let offset = self.value("offset", account, &known)?;
         query.offset = offset.map(i32::try_from).transpose().map_err(wrong)?;

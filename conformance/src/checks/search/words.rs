@@ -66,7 +66,7 @@ impl Account<'_> {
         let (name, is_v6) = family(word);
         let is_of = |ip: &IpAddr| is_v6.is_none_or(|is_v6| ip.is_ipv6() == is_v6);
         let of_each = |values: &dyn Fn(FilterKind) -> Known| {
-            Known::from_pairs(kinds().map(|kind| (kind.property.name.as_str(), values(kind))))
+            Known::from_pairs(kinds().map(|kind| (kind.0.property.name.as_str(), values(kind))))
         };
         let held = || survey.values(|instance| Some(instance.ip).filter(is_of));
         let ported =

@@ -12,7 +12,7 @@ use super::{Suite, millis};
 use crate::check::{Case, CaseResult, Check, Finding, Outcome, Probe, ProbeContext, Severity, Stop};
 use crate::checks::quota::has_run_out;
 use crate::contract::Clause;
-use crate::lock::lock;
+use crate::lock;
 use crate::run::gates::apply_expectations;
 use crate::run::{CheckResult, Observer, PlannedCheck};
 use crate::wire::{BudgetError, TransientFailure};

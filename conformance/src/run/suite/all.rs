@@ -10,7 +10,7 @@ use super::active::add_skipped;
 use super::{Suite, passive};
 use crate::check::{Case, Check, ExchangeLog, Finding, Outcome, ProbeContext, Run, SharedState};
 use crate::explore::{ExplorationResult, RELATIONS};
-use crate::lock::lock;
+use crate::lock;
 use crate::run::gates::apply_expectations;
 use crate::run::{CheckResult, Observer, PlannedCheck, Report, Rerun};
 use crate::wire::RecordedExchange;

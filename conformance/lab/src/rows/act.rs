@@ -1,0 +1,469 @@
+//! What a row does: values in places of the request or of the response.
+
+use hyper::StatusCode;
+use hyper::header::{CONTENT_TYPE, HeaderValue};
+use minijinja::{Error, ErrorKind, Value};
+use serde::Deserialize;
+use serde::de::value::{Error as UnknownName, StrDeserializer};
+use serde_json::Value as Json;
+
+use super::filters::Text;
+use super::known::{Dropped, Known, json, value};
+use super::own::{self, Own};
+use crate::call::Call;
+use crate::exchange::{Framing, Reply};
+use crate::rows::edit::visit;
+use crate::rows::part::{Part, ignore, put, separator, text};
+use crate::rows::search;
+
+/// One `PLACE: EXPRESSION`, or the name of a function.
+#[derive(Debug)]
+pub(super) enum Act {
+    Own(Own),
+    Request(Place, Text),
+    Reply(Scope, Spot, Text),
+}
+
+#[derive(Debug, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub(super) enum Place {
+    /// A value for later expressions.
+    #[serde(skip)]
+    Let(&'static str),
+    #[serde(skip)]
+    Part(Part),
+    As,
+    Body,
+    /// Names of parameters and properties to leave out.
+    Ignore,
+    Bound,
+    Batch,
+    /// Each item that is a text.
+    Item,
+    AnyItem,
+    /// A further item, or several.
+    Add,
+    EachParam,
+    EachField,
+    /// A response in place of that of the upstream, which gets no request.
+    Instead,
+}
+
+const TIMES: &str = "/data/items/*/createdAt /data/items/*/updatedAt /data/items/*/expiresAt \
+    /data/items/*/activatedAt";
+
+#[derive(Debug, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub(super) enum Spot {
+    Http,
+    /// Headers by name, of which the last may end with a star.
+    #[serde(skip)]
+    Header(&'static str),
+    /// A further header, beside those of its name.
+    #[serde(skip)]
+    Further(&'static str),
+    #[serde(skip)]
+    Pointers(&'static str),
+    /// Another name for the member at a pointer.
+    #[serde(skip)]
+    Rename(&'static str),
+    Text,
+    Entry,
+    Separator,
+    /// The gateways, groups or instances.
+    Items,
+    /// Whether an instance is lost, and not counted either.
+    Lose,
+    Total,
+    /// Status, body and headers of another response.
+    Respond,
+    /// The key of a response that is repeated.
+    First,
+    /// The same of its body alone.
+    FirstBody,
+    Pieces,
+    Drip,
+}
+
+/// The responses that an act changes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub(super) enum Scope {
+    Any,
+    Success,
+    /// Successes without groups or instances.
+    Empty,
+    Error,
+    /// Errors that are not the server's own.
+    Rejection,
+}
+
+impl Act {
+    /// Reads an act; none where its place is unknown.
+    pub(super) fn parse(row: &'static str) -> Option<Self> {
+        let Some((place, text)) = row.split_once(": ") else { return own::named(row).map(Self::Own) };
+        let text = Text::new(text);
+        if let Some(place) = Place::parse(place) {
+            return Some(Self::Request(place, text));
+        }
+        let scoped = place.split_once(' ').and_then(|(scope, spot)| Some((named(scope)?, spot)));
+        let (scope, spot) = scoped.map_or((None, place), |(scope, spot)| (Some(scope), spot));
+        let spot = Spot::parse(spot)?;
+        let usual = if matches!(spot, Spot::Header(_) | Spot::Further(_) | Spot::Respond) {
+            Scope::Any
+        } else {
+            Scope::Success
+        };
+        Some(Self::Reply(scope.unwrap_or(usual), spot, text))
+    }
+
+    pub(super) fn text(&self) -> Option<&Text> {
+        match self {
+            Self::Own(_) => None,
+            Self::Request(_, text) | Self::Reply(_, _, text) => Some(text),
+        }
+    }
+
+    /// The word that it gives a value.
+    #[cfg(test)]
+    pub(super) fn given(&self) -> Option<&'static str> {
+        match self {
+            Self::Request(Place::Let(word), _) => Some(word),
+            _ => None,
+        }
+    }
+}
+
+fn named<T: Deserialize<'static>>(name: &'static str) -> Option<T> {
+    T::deserialize(StrDeserializer::<UnknownName>::new(name)).ok()
+}
+
+impl Place {
+    fn parse(place: &'static str) -> Option<Self> {
+        let word = place.strip_prefix("let ").map(Self::Let);
+        word.or_else(|| Part::named(place).map(Self::Part)).or_else(|| named(place))
+    }
+
+    /// Changes a request, and gives what is known afterwards.
+    pub(super) fn change(&self, text: &Text, known: Known, call: &mut Call) -> Result<Known, Error> {
+        let name = &call.contract.search.ips.name;
+        let list = || call.json().get(name).and_then(Json::as_array).cloned();
+        match self {
+            Self::Let(word) => {
+                let value = text.value(&known)?;
+                return Ok(known.with(word, value));
+            }
+            Self::Part(part) => set(call, *part, &text.value(&known)?),
+            Self::As => {
+                if let Some(token) = text.value(&known)?.as_str() {
+                    call.act_as(token);
+                }
+            }
+            Self::Body => {
+                call.set_json(&json(&text.value(&known)?));
+                call.headers.insert(CONTENT_TYPE, HeaderValue::from_static("application/json"));
+            }
+            Self::Ignore => {
+                for name in text.value(&known)?.try_iter()? {
+                    let name = name.to_string();
+                    call.drop_param(&name);
+                    call.edit(|body| drop(body.shift_remove(&name)));
+                }
+            }
+            Self::Bound => {
+                for part in search::BOUNDS {
+                    if let Some(bound) = self::text(call, part) {
+                        set(call, part, &text.value(&known.with("bound", bound.into()))?);
+                    }
+                }
+            }
+            Self::Batch => {
+                if let Some(items) = list() {
+                    let changed = text.value(&known.with("items", value(items)))?;
+                    if let Some(changed) = as_list(&changed) {
+                        search::edit_ips(call, |items| *items = changed);
+                    }
+                }
+            }
+            Self::Item | Self::AnyItem => {
+                let (known, mut items) = (known.anew(), Vec::new());
+                for (place, item) in list().unwrap_or_default().into_iter().enumerate() {
+                    let known = known.with("place", place.into()).with("item", value(&item));
+                    let is_asked = item.is_string() || matches!(self, Self::AnyItem);
+                    items.extend(if is_asked { changed(text, &known, item)? } else { Some(item) });
+                }
+                search::edit_ips(call, |list| *list = items);
+            }
+            Self::Add => {
+                let more = text.value(&known)?;
+                let more =
+                    as_list(&more).unwrap_or_else(|| more.as_str().into_iter().map(Json::from).collect());
+                search::edit_ips(call, |items| items.extend(more));
+            }
+            Self::EachParam => {
+                let (known, sent, mut params) = (known.anew(), call.params(), Vec::new());
+                for (name, sent) in &sent {
+                    let known = known.with("name", name.as_str().into()).with("value", sent.as_str().into());
+                    if let Some(value) = changed(text, &known, sent.as_str().into())? {
+                        params.push((name.clone(), value.as_str().unwrap_or(sent).to_owned()));
+                    }
+                }
+                if params != sent {
+                    call.set_params(&params);
+                }
+            }
+            Self::EachField => {
+                let (known, sent, mut fields) = (known.anew(), call.json(), serde_json::Map::new());
+                for (name, sent) in sent.as_object().into_iter().flatten() {
+                    let known = known.with("name", name.as_str().into()).with("value", value(sent));
+                    fields.extend(changed(text, &known, sent.clone())?.map(|value| (name.clone(), value)));
+                }
+                call.edit(|body| *body = fields);
+            }
+            Self::Instead => {}
+        }
+        Ok(known)
+    }
+}
+
+/// The value that an expression has in place of one that was sent, which stays where it has none, or nothing where it is dropped.
+fn changed(text: &Text, known: &Known, sent: Json) -> Result<Option<Json>, Error> {
+    let found = text.value(known)?;
+    Ok(match found {
+        _ if is_dropped(&found) => None,
+        _ if found.is_undefined() || found.is_none() => Some(sent),
+        _ => Some(json(&found)),
+    })
+}
+
+/// The response of `[STATUS, BODY]` or `[STATUS, BODY, HEADERS]`. A body that is a text is sent as it is.
+pub(super) fn response(value: &Value) -> Result<Reply, Error> {
+    let parts = json(value);
+    let status = parts[0].as_u64().and_then(|status| u16::try_from(status).ok());
+    let Some(status) = status.filter(|_| parts.get(1).is_some()) else {
+        return Err(Error::new(ErrorKind::InvalidOperation, format!("no response: {value}")));
+    };
+    let mut reply = Reply::json_with(status, &parts[1]);
+    if let Some(text) = parts[1].as_str() {
+        reply.body = text.to_owned().into();
+    }
+    for (name, header) in parts[2].as_object().into_iter().flatten() {
+        set_header(&mut reply, name, &self::value(header));
+    }
+    Ok(reply)
+}
+
+/// Gives a part a value, or takes it out; nothing leaves it as it is.
+fn set(call: &mut Call, part: Part, value: &Value) {
+    if is_dropped(value) {
+        ignore(call, part);
+    } else if !value.is_undefined() && !value.is_none() {
+        put(call, part, json(value));
+    }
+}
+
+fn is_dropped(value: &Value) -> bool {
+    value.downcast_object_ref::<Dropped>().is_some()
+}
+
+fn as_list(value: &Value) -> Option<Vec<Json>> {
+    match json(value) {
+        Json::Array(list) => Some(list),
+        _ => None,
+    }
+}
+
+impl Scope {
+    /// Whether it has a response.
+    pub(super) fn fits(self, call: &Call, reply: &Reply) -> bool {
+        match self {
+            Self::Any => true,
+            Self::Success => call.accepted(reply),
+            Self::Empty => {
+                let items = &reply.json()["data"]["items"];
+                call.accepted(reply) && items.as_array().is_some_and(Vec::is_empty)
+            }
+            Self::Error => reply.status.as_u16() >= 400,
+            Self::Rejection => reply.status.is_client_error(),
+        }
+    }
+}
+
+impl Spot {
+    fn parse(spot: &'static str) -> Option<Self> {
+        match spot.split_once(' ') {
+            Some(("header", name)) => Some(Self::Header(name)),
+            Some(("further", name)) => Some(Self::Further(name)),
+            Some(("rename", pointer)) => Some(Self::Rename(pointer)),
+            _ if spot.starts_with('/') => Some(Self::Pointers(spot)),
+            _ if spot == "times" => Some(Self::Pointers(TIMES)),
+            _ => named(spot),
+        }
+    }
+
+    pub(super) fn change(
+        &self,
+        text: &Text,
+        known: &Known,
+        call: &Call,
+        reply: &mut Reply,
+    ) -> Result<(), Error> {
+        let known = known.with_reply(reply);
+        if let Self::Pointers(pointers) = self {
+            for pointer in pointers.split(' ') {
+                let mut done = Ok(());
+                reply.edit(|body| done = change_at(body, pointer, text, &known));
+                done?;
+            }
+            return Ok(());
+        }
+        if let Self::Entry = self {
+            let (whole, separator) = (reply.text(), separator(call));
+            let changed = whole.split(&separator).map(|entry| text.value(&known.with("value", entry.into())));
+            let changed = changed.map(|entry| Ok(entry?.to_string())).collect::<Result<Vec<_>, Error>>()?;
+            reply.body = changed.join(&separator).into();
+            return Ok(());
+        }
+        if let Self::Lose = self {
+            let mut done = Ok(());
+            reply.edit(|body| {
+                let Some(found) = search::items(body) else { return };
+                let before = found.len();
+                found.retain(|item| {
+                    let lost = text.value(&known.with("item", value(item))).map(|lost| lost.is_true());
+                    let lost = lost.map_err(|error| done = Err(error));
+                    lost != Ok(true)
+                });
+                let fewer = i64::try_from(before - found.len()).unwrap_or_default();
+                body["data"]["total"] = (search::total(body) - fewer).into();
+            });
+            return done;
+        }
+        let value = text.value(&known)?;
+        if value.is_undefined() || value.is_none() {
+            return Ok(());
+        }
+        match self {
+            Self::Http => reply.status = StatusCode::from_u16(value.try_into()?).unwrap_or_default(),
+            Self::Header(name) => set_header(reply, name, &value),
+            Self::Further(name) => {
+                if let Ok(value) = HeaderValue::from_str(&value.to_string()) {
+                    reply.headers.append(*name, value);
+                }
+            }
+            Self::Text => reply.body = value.to_string().into(),
+            Self::Separator => {
+                let separator = separator(call);
+                reply.body = reply.text().replace(&separator, &value.to_string()).into();
+            }
+            Self::Items => reply.edit(|body| {
+                if let (Some(list), Json::Array(changed)) = (call.list(body), json(&value)) {
+                    *list = changed;
+                }
+            }),
+            // A fault of all operations meets extractions too, whose data is a list.
+            Self::Total => reply.edit(|body| {
+                if search::items(body).is_some() {
+                    body["data"]["total"] = json(&value);
+                }
+            }),
+            Self::Rename(pointer) => reply.edit(|body| rename(body, pointer, &value.to_string())),
+            Self::Respond => *reply = response(&value)?,
+            Self::Pieces => reply.framing = Framing::Pieces(value.try_into()?),
+            Self::Drip => reply.framing = Framing::Drip(value.try_into()?),
+            Self::First | Self::FirstBody => match call.context.memory.recall(&value.to_string()) {
+                None => call.context.memory.keep(&value.to_string(), reply),
+                Some(first) if matches!(self, Self::First) => *reply = first,
+                Some(first) => reply.edit(|body| *body = first.json()),
+            },
+            Self::Pointers(_) | Self::Entry | Self::Lose => {}
+        }
+        Ok(())
+    }
+}
+
+fn set_header(reply: &mut Reply, name: &str, value: &Value) {
+    if !is_dropped(value) {
+        return reply.set_header(name, &value.to_string());
+    }
+    let name = name.to_ascii_lowercase();
+    let is_meant =
+        |known: &str| name.strip_suffix('*').map_or(known == name, |start| known.starts_with(start));
+    for known in reply.headers.keys().cloned().collect::<Vec<_>>() {
+        if is_meant(known.as_str()) {
+            reply.headers.remove(known);
+        }
+    }
+}
+
+fn rename(body: &mut Json, pointer: &str, name: &str) {
+    let (parent, old) = pointer.rsplit_once('/').unwrap_or_default();
+    visit(body, parent, &mut |value| {
+        let Some(object) = value.as_object_mut() else { return };
+        if let Some(moved) = object.shift_remove(old) {
+            object.insert(name.to_owned(), moved);
+        }
+    });
+}
+
+/// Gives the members at a pointer the value that an expression has, which knows `item`, what holds the member, and the `place` of
+/// that. An expression that asks for the present `value` changes only what is there.
+fn change_at(body: &mut Json, pointer: &str, text: &Text, known: &Known) -> Result<(), Error> {
+    if pointer == "/" {
+        return replace(body, text, known);
+    }
+    let words = text.words()?;
+    let asks = |word: &str| words.iter().any(|used| used.split('.').next() == Some(word));
+    let (needs_value, asks_item) = (asks("value"), asks("item"));
+    let (parent, name) = pointer.rsplit_once('/').unwrap_or_default();
+    let (mut place, mut failed) = (0_usize, Ok(()));
+    visit(body, parent, &mut |holder| {
+        let mut known = known.with("place", place.into());
+        if asks_item {
+            known = known.with("item", value(&*holder));
+        }
+        place += 1;
+        if let Err(error) = change_member(holder, name, text, &known, needs_value) {
+            failed = Err(error);
+        }
+    });
+    failed
+}
+
+fn change_member(
+    holder: &mut Json,
+    name: &str,
+    text: &Text,
+    known: &Known,
+    needs_value: bool,
+) -> Result<(), Error> {
+    let Json::Object(object) = holder else {
+        let mut done = Ok(());
+        visit(holder, &format!("/{name}"), &mut |item| {
+            if let Err(error) = replace(item, text, known) {
+                done = Err(error);
+            }
+        });
+        return done;
+    };
+    let known = match object.get(name) {
+        Some(present) => known.with("value", value(present)),
+        None if needs_value => return Ok(()),
+        None => known.clone(),
+    };
+    match text.value(&known)? {
+        changed if is_dropped(&changed) => drop(object.shift_remove(name)),
+        changed if changed.is_undefined() => {}
+        changed => drop(object.insert(name.to_owned(), json(&changed))),
+    }
+    Ok(())
+}
+
+/// Gives a place what an expression has for the `value` there.
+fn replace(place: &mut Json, text: &Text, known: &Known) -> Result<(), Error> {
+    let changed = text.value(&known.with("value", value(&*place)))?;
+    if !changed.is_undefined() {
+        *place = json(&changed);
+    }
+    Ok(())
+}
