@@ -9,15 +9,13 @@
 //! server itself needs no switch to break a clause. The proof of the suite runs the checks against all of them.
 //!
 //! ```no_run
-//! use sallyport_lab::{self, Backend, Context, Proxy, Upstream};
-//! use sallyport_conformance_base::contract::Contract;
-//! use sallyport_conformance_base::target::{Facts, Secret, Target};
+//! use sallyport_lab::{Backend, Context, Contract, Facts, Proxy, Secret, Target, Upstream, faults};
 //!
 //! # async fn demo() -> Result<(), Box<dyn std::error::Error>> {
 //! let token = Secret::new("API_KEY", std::env::var("SALLYPORT_API_KEY")?);
 //! let target = Target::new("http://127.0.0.1:8080", token, Facts::default(), false)?;
 //! let backend = Backend::new(Contract::embedded()?, &target)?;
-//! let fault = lab::faults().iter().find(|fault| fault.id == "groups.order/descending").ok_or("unknown fault")?;
+//! let fault = faults().iter().find(|fault| fault.id == "groups.order/descending").ok_or("unknown fault")?;
 //! let proxy = Proxy::start(Upstream::new(fault.server(Context::new(&backend)))).await?;
 //! println!("{}", proxy.base_url());
 //! # Ok(())
@@ -45,6 +43,9 @@ pub use control::{Control, LocalOnly};
 pub use exchange::{Framing, ProxiedRequest, Reply};
 pub use journal::{Change, Entry, Journal};
 pub use proxy::{Proxy, ProxyOptions};
+pub use sallyport_conformance_base::contract::Contract;
+pub use sallyport_conformance_base::target::{Facts, Secret, Target};
+
 pub use rows::row::{Kind, Row, faults, variations};
 #[cfg(feature = "embedded")]
 pub use sallyport_server::data::seed::{AddressPorts, Sample, SampleTokens};
