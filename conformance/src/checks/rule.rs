@@ -2,8 +2,9 @@
 
 use std::sync::LazyLock;
 
+use super::relation::Relation;
 use super::row::{Row, cases, fact, read};
-use super::search::searches::{RELATIONS, case};
+use super::search::searches::case;
 use super::{all, extract, groups, plain, search, template};
 use crate::check::{Case, Check, Cost, ObservedExchange, PassiveFinding, Run, Scope, Stop};
 use crate::contract::{Clause, Contract, OperationId};
@@ -86,8 +87,7 @@ fn below(block: &'static str) -> &'static str {
 }
 
 fn is_of_searches(line: &str) -> bool {
-    let word = line.split(' ').next();
-    RELATIONS.iter().any(|(known, _)| Some(*known) == word)
+    line.split(' ').next().and_then(Relation::named).is_some()
 }
 
 /// The rows of the text of a rule; none when one of them has a mistake.

@@ -100,27 +100,19 @@ names! {
     }
 }
 
-/// What follows when a request that must be served is not.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Unless {
-    /// A finding, if the control request is accepted.
-    Finding,
-    /// A finding on the clause of the parameter that causes it.
-    Cause,
-    /// Nothing is judged: the request is a control itself.
-    Control,
-    /// Nothing is judged, and no control request sent.
-    Nothing,
-    /// The same, of a region with few gateways. That it is short of all of them is recorded.
-    Scarce,
-}
-
 names! {
-    pub(crate) Unless {
+    /// What follows when a request that must be served is not.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+    pub(crate) enum Unless {
+        /// A finding, if the control request is accepted.
         Finding => "a finding",
+        /// A finding on the clause of the parameter that causes it.
         Cause => "its cause",
+        /// Nothing is judged: the request is a control itself.
         Control => "no control",
+        /// Nothing is judged, and no control request sent.
         Nothing => "nothing",
+        /// The same, of a region with few gateways. That it is short of all of them is recorded.
         Scarce => "a shortage",
     }
 }
