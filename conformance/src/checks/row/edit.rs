@@ -10,7 +10,7 @@ use crate::check::{Probe, Stop};
 use crate::checks::extract::access::claiming;
 use crate::checks::extraction::{Place, Transport};
 use crate::checks::requests::padded;
-use crate::checks::search::addresses::{OWN, items, unused};
+use crate::checks::search::addresses::items;
 use crate::checks::token::{WrongToken, is_valid};
 use crate::contract::part::{IPS, PAGE, PAGE_SIZE};
 use crate::contract::{Contract, OperationId};
@@ -39,8 +39,8 @@ pub(crate) enum Edit {
     Claim(&'static str, &'static str),
     /// The media type and the text of the body, in the notation of rows as text, and how often it is repeated.
     Body(&'static str, &'static str, usize),
-    /// One more item of `ips` behind this part of them, a fraction.
-    Insert([usize; 2], &'static str),
+    /// `ips` as an expression of [`items`].
+    Items(&'static str),
     /// What no other edit says.
     With(Arc<ChangeFn>),
 }
@@ -50,12 +50,8 @@ type ChangeFn = dyn Fn(&Probe<'_>, Request) -> Result<Request, Stop> + Send + Sy
 #[derive(Debug, Clone)]
 pub(crate) enum Value {
     Json(Json),
-    /// An order of the account, or this number if none is known.
-    Order(&'static str),
-    /// Items in the words of [`items`].
-    Items(&'static str),
-    /// The region of this fact.
-    Of(Fact),
+    /// What follows from facts.
+    Of(fn(&Facts) -> Json),
 }
 
 #[derive(Debug, Clone, Copy)]
@@ -104,25 +100,25 @@ impl Edit {
     pub(super) fn change(&self, contract: &Contract, facts: &Facts, request: Request) -> Request {
         let is_search = operation_of(contract, &request) == Some(OperationId::Search);
         match self {
-            Self::Set(part, value) if is_search => match value.json(contract, facts) {
+            Self::Set(part, value) if is_search => match value.json(facts) {
                 Json::Array(items) if *part == IPS => request.field(part, padded(&contract.search, items)),
                 value => request.field(part, value),
             },
-            Self::Set(part, value) => request.query(part, value.text(contract, facts)),
+            Self::Set(part, value) => request.query(part, value.text(facts)),
             Self::Drop(part) if is_search => request.without_field(part),
             Self::Drop(part) => request.without_query(part),
-            Self::Add(part, value) => request.add_query(part, value.text(contract, facts)),
+            Self::Add(part, value) => request.add_query(part, value.text(facts)),
             Self::Body(media, text, times) => {
                 let bytes = request.body_bytes().unwrap_or_default();
                 let text = body(text, &String::from_utf8_lossy(&bytes), contract);
                 request.body(media, text.repeat(*times))
             }
-            Self::Insert([number, of], item) => {
+            Self::Items(expression) => {
                 let members = request.body_members();
-                let items = members.as_ref().and_then(|members| members.get(IPS)?.as_array());
-                let mut items = items.cloned().unwrap_or_default();
-                items.insert(items.len() * number / of, (*item).into());
-                request.field(IPS, items)
+                let valid = members.as_ref().and_then(|members| members.get(IPS)?.as_array());
+                let valid = valid.map_or(&[][..], Vec::as_slice);
+                let items = items(&contract.search, facts, valid, expression).unwrap_or_default();
+                request.field(IPS, padded(&contract.search, items))
             }
             Self::Claim(header, address) => claiming(request, header, address),
             Self::By(_)
@@ -151,7 +147,7 @@ impl Edit {
             | Self::Add(..)
             | Self::Claim(..)
             | Self::Body(..)
-            | Self::Insert(..) => self.change(contract, probe.facts(), request),
+            | Self::Items(_) => self.change(contract, probe.facts(), request),
             Self::By(credential) => {
                 let text = credential.text(probe)?;
                 match transport_of(contract, &request) {
@@ -244,25 +240,15 @@ pub(crate) fn of_bytes(character: char, bytes: usize) -> String {
 }
 
 impl Value {
-    fn json(&self, contract: &Contract, facts: &Facts) -> Json {
+    fn json(&self, facts: &Facts) -> Json {
         match self {
             Self::Json(value) => value.clone(),
-            Self::Order(other) => facts.orders.first().map_or(*other, |order| &order.number).into(),
-            Self::Of(Fact::PlentifulRegion) => facts.plentiful_region.as_deref().into(),
-            Self::Of(Fact::ScarceRegion) => facts.scarce_region.as_deref().into(),
-            Self::Of(Fact::EmptyRegion) => facts.empty_region.as_deref().into(),
-            Self::Of(_) => Json::Null,
-            Self::Items(text) => {
-                let mut own = facts.own_addresses.iter().cloned().chain(unused(text.len()));
-                let items = items(&contract.search, text).unwrap_or_default().into_iter();
-                let items = items.map(|item| if item == OWN { own.next().unwrap_or_default() } else { item });
-                items.collect::<Vec<_>>().into()
-            }
+            Self::Of(value) => value(facts),
         }
     }
 
-    pub(crate) fn text(&self, contract: &Contract, facts: &Facts) -> String {
-        match self.json(contract, facts) {
+    pub(crate) fn text(&self, facts: &Facts) -> String {
+        match self.json(facts) {
             Json::String(text) => text,
             other => other.to_string(),
         }

@@ -11,7 +11,7 @@ use crate::checks::extract::FLOWS;
 use crate::checks::extraction::{Extraction, Place, Transport, by_country};
 use crate::checks::search::addresses::items;
 use crate::checks::token::{WrongToken, renamed};
-use crate::contract::part::{COUNTRY, IPS, LB, NUM, REGIONS, REQUEST_ID, REQUEST_ID_HEADER, RETURN_TYPE, SB};
+use crate::contract::part::{COUNTRY, LB, NUM, REGIONS, REQUEST_ID, REQUEST_ID_HEADER, RETURN_TYPE, SB};
 use crate::contract::{Clause, Contract, Input, Operation, OperationId, Unspecified};
 use crate::target::{Fact, Facts};
 use crate::wire::Request;
@@ -101,7 +101,7 @@ impl Reader<'_> {
 
     /// A number of gateways.
     fn number<T: FromStr>(&self, text: &str) -> Option<T> {
-        value(text, NUM, self.contract)?.text(self.contract, &Facts::default()).parse().ok()
+        value(text, NUM, self.contract)?.text(&Facts::default()).parse().ok()
     }
 
     /// A text of so many gateways with a custom separator.
@@ -194,7 +194,7 @@ impl Reader<'_> {
             return None;
         }
         let last = edits.last().and_then(|edit| match edit {
-            Edit::Set(_, value) => Some(value.text(self.contract, &Facts::default())),
+            Edit::Set(_, value) => Some(value.text(&Facts::default())),
             _ => None,
         });
         // What can't be seen in a label is escaped in words.
@@ -249,12 +249,9 @@ impl Reader<'_> {
         if let Some(part) = text.strip_prefix('-') {
             return is_known(part).then_some(Edit::Drop(part));
         }
-        if let Some(items_of) = text.strip_prefix("items: ") {
-            return items(&self.contract.search, items_of).map(|_| Edit::Set(IPS, Value::Items(items_of)));
-        }
-        if let Some((place, item)) = text.strip_prefix("insert ").and_then(|text| text.split_once(": ")) {
-            let (number, of) = place.split_once('/')?;
-            return Some(Edit::Insert([number.parse().ok()?, of.parse().ok()?], item.trim_matches('"')));
+        if let Some(expression) = text.strip_prefix("items: ") {
+            let read = items(&self.contract.search, &Facts::default(), &[], expression);
+            return read.map(|_| Edit::Items(expression));
         }
         if let Some(header) = text.strip_prefix("header ") {
             let (name, value) = header.split_once('=')?;
@@ -386,14 +383,21 @@ fn value(text: &str, part: &str, contract: &Contract) -> Option<Value> {
             },
             "custom" => (part == LB).then_some(contract.extract.custom_separator.as_str())?.into(),
             "text" => (part == RETURN_TYPE).then_some(contract.extract.text.as_str())?.into(),
-            "an order" => return Some(Value::Order("SO-1")),
-            "the plentiful region" => return Some(Value::Of(Fact::PlentifulRegion)),
-            "the empty region" => return Some(Value::Of(Fact::EmptyRegion)),
-            "the scarce region" => return Some(Value::Of(Fact::ScarceRegion)),
+            "an order" => return Some(Value::Of(an_order)),
+            "the plentiful region" => {
+                return Some(Value::Of(|facts| facts.plentiful_region.as_deref().into()));
+            }
+            "the empty region" => return Some(Value::Of(|facts| facts.empty_region.as_deref().into())),
+            "the scarce region" => return Some(Value::Of(|facts| facts.scarce_region.as_deref().into())),
             _ => serde_json::from_str(text).unwrap_or_else(|_| text.into()),
         },
     };
     Some(Value::Json(json))
+}
+
+/// An order of the account, or another number if none is known.
+fn an_order(facts: &Facts) -> Json {
+    facts.orders.first().map_or("SO-1", |order| &order.number).into()
 }
 
 /// The names of members in the text of a body, and whether a plus says that the document lacks one.
