@@ -15,7 +15,7 @@ use crate::checks::token::{WrongToken, is_valid};
 use crate::contract::part::{IPS, PAGE, PAGE_SIZE};
 use crate::contract::{Contract, OperationId};
 use crate::response::operation_of;
-use crate::target::{Fact, Facts, RejectionReason, Secret};
+use crate::target::{Fact, Facts, RejectionReason};
 use crate::wire::Request;
 
 /// A difference from a valid request.
@@ -58,10 +58,8 @@ pub(crate) enum Value {
 pub(crate) enum Credential {
     Own,
     Wrong(WrongToken),
-    /// One that the tester supplied.
-    Supplied(Fact),
-    /// One of the list of rejected tokens.
-    Rejected(usize),
+    /// One that the tester supplied, by its place where these are a list.
+    Supplied(Fact, usize),
 }
 
 /// The request ids of a case.
@@ -176,42 +174,22 @@ impl Edit {
 impl Credential {
     /// The credential as it is sent. Skips the case without one of that kind.
     pub(crate) fn text(self, probe: &Probe<'_>) -> Result<String, Stop> {
-        match self {
-            Self::Wrong(wrong) => wrong.text(probe),
-            _ => Ok(self.secret(probe)?.expose().to_owned()),
-        }
-    }
-
-    fn secret<'a>(self, probe: &Probe<'a>) -> Result<&'a Secret, Stop> {
-        match self {
-            Self::Own | Self::Wrong(_) => Ok(probe.token()),
-            Self::Supplied(fact) => probe.secret(fact, 0),
-            Self::Rejected(index) => probe.secret(Fact::RejectedTokens, index),
-        }
+        Ok(match self {
+            Self::Own => probe.token().expose().to_owned(),
+            Self::Wrong(wrong) => wrong.text(probe)?,
+            Self::Supplied(fact, index) => probe.secret(fact, index)?.expose().to_owned(),
+        })
     }
 
     /// Shows that a token which must be rejected for its account is valid by itself. Skips when it is not.
     pub(super) async fn proves_valid(self, probe: &Probe<'_>) -> Result<(), Stop> {
-        match self.fact() {
-            Some(fact) if is_of_valid_token(fact) && !self.is_revoked(probe) => {
-                is_valid(probe, self.secret(probe)?, fact).await
-            }
-            _ => Ok(()),
+        let Self::Supplied(fact, index) = self else { return Ok(()) };
+        let rejected = probe.facts().rejected_tokens.get(index).filter(|_| fact == Fact::RejectedTokens);
+        let is_revoked = rejected.is_some_and(|rejected| rejected.reason == RejectionReason::Revoked);
+        if !is_of_valid_token(fact) || is_revoked {
+            return Ok(());
         }
-    }
-
-    pub(crate) const fn fact(self) -> Option<Fact> {
-        match self {
-            Self::Own | Self::Wrong(_) => None,
-            Self::Supplied(fact) => Some(fact),
-            Self::Rejected(_) => Some(Fact::RejectedTokens),
-        }
-    }
-
-    fn is_revoked(self, probe: &Probe<'_>) -> bool {
-        let Self::Rejected(index) = self else { return false };
-        let rejected = probe.facts().rejected_tokens.get(index);
-        rejected.is_some_and(|rejected| rejected.reason == RejectionReason::Revoked)
+        is_valid(probe, probe.secret(fact, index)?, fact).await
     }
 }
 

@@ -322,8 +322,8 @@ fn credential(words: &str) -> Option<Credential> {
     let wrong = || WrongToken::all().find(|wrong| wrong.label == words).map(Credential::Wrong);
     match words.split_once(' ') {
         None if words == "own" => Some(Credential::Own),
-        Some(("rejected", index)) => index.parse().ok().map(Credential::Rejected),
-        _ => wrong().or_else(|| fact(words).map(Credential::Supplied)),
+        Some(("rejected", index)) => Some(Credential::Supplied(Fact::RejectedTokens, index.parse().ok()?)),
+        _ => wrong().or_else(|| Some(Credential::Supplied(fact(words)?, 0))),
     }
 }
 
@@ -352,8 +352,7 @@ pub(crate) fn changed(
 
 /// The fact with this key in the configuration.
 pub(crate) fn fact(key: &str) -> Option<Fact> {
-    let variable = format!("SALLYPORT_{}", key.to_uppercase().replace('-', "_"));
-    Fact::ALL.into_iter().find(|fact| fact.variable() == variable)
+    Fact::ALL.into_iter().find(|fact| fact.key() == key)
 }
 
 /// `min`, `max-1`, `max×10` are of the range in the document, `listed` is its first value, `default` the one without a parameter, `custom` the
