@@ -7,7 +7,6 @@ use minijinja::{Error, Expression, Value as Known};
 
 use super::words::{self, FUNCTIONS};
 use super::*;
-use crate::checks::relation::{excluding, shown_by_all_but};
 use crate::checks::row::fact;
 
 struct Searches {
