@@ -64,21 +64,7 @@ enum Forms {
 }
 
 /// The first words of parts that no flow reads.
-const NOT_OF_FLOWS: [&str; 13] = [
-    "about",
-    "after:",
-    "doubtful",
-    "even",
-    "gives",
-    "judged",
-    "like",
-    "of",
-    "or",
-    "separated",
-    "to",
-    "why",
-    "with",
-];
+const NOT_OF_FLOWS: &str = "about after: doubtful even gives judged like of or separated to why with";
 
 impl Reader<'_> {
     /// The first form and one of the others in turn, for long lists of similar values; or three forms, one of them combined.
@@ -143,7 +129,7 @@ impl Reader<'_> {
         let (mut why, mut gateways, mut unless, mut judges) = (None, 1, Unless::Finding, Vec::new());
         let (mut like, mut even_as_text, mut are_forms_changed, mut shares) = (None, false, false, None);
         let (mut operation, mut words) = (self.operation.id, Vec::new());
-        let mut row = Row::new("", false, Vec::new());
+        let mut row = Row::new(Base::Extract(Extraction::PLAIN), None, "", false, Vec::new());
         for part in parts {
             let (word, rest) = part.split_once(' ').unwrap_or((part, ""));
             words.push(word);
@@ -218,7 +204,7 @@ impl Reader<'_> {
                     Reads::Requests(most) => row.requests.len() <= *most,
                 };
                 let is_extraction = operation == OperationId::Extract && !matches!(row.base, Base::Link(_));
-                let has_others = words.iter().any(|word| NOT_OF_FLOWS.contains(word));
+                let has_others = NOT_OF_FLOWS.split(' ').any(|word| words.contains(&word));
                 // Its cost does not follow from its requests.
                 row.cost.filter(|_| is_read && is_extraction && !has_others)?;
                 Must::Flow(*flow, shares)
@@ -235,7 +221,7 @@ impl Reader<'_> {
         row.requests[0] = (words, edits);
         Some(match operation {
             OperationId::Extract => (row, forms),
-            operation => (row.of(Base::Static(operation)), Forms::None),
+            operation => (Row { base: Base::Static(operation), ..row }, Forms::None),
         })
     }
 
