@@ -69,18 +69,17 @@ fn input(operation: &Operation) -> Vec<Case> {
         let values =
             boundaries(&input.schema).into_iter().filter(move |value| is_safe || !value.allowed).map(Some);
         let absent = input.is_required.then_some(None);
-        values.chain(absent).filter_map(move |value| declared(input, value))
+        values.chain(absent).filter_map(move |value| declared(id, input, value))
     });
     let forms = [("no object", "[]"), ("cut short", "{"), ("empty", "")].into_iter();
     let forms = forms.filter_map(move |(label, text)| {
         let edit = with(move |_, request| Ok(request.body("application/json", text)));
-        Some(Row::new(label, false, vec![edit]).citing(operation.body_clause?))
+        Some(Row::new(Base::Static(id), Some(operation.body_clause?), label, false, vec![edit]))
     });
-    let rows = values.chain(forms).map(move |row| row.of(Base::Static(id)));
-    cases(operation.success.clause, rows)
+    cases(operation.success.clause, values.chain(forms))
 }
 
-fn declared(input: &Input, value: Option<Boundary>) -> Option<Row> {
+fn declared(id: OperationId, input: &Input, value: Option<Boundary>) -> Option<Row> {
     let name = &input.name;
     let (keyword, allowed) =
         value.as_ref().map_or(("required", false), |value| (value.keyword, value.allowed));
@@ -96,7 +95,7 @@ fn declared(input: &Input, value: Option<Boundary>) -> Option<Row> {
     let input = input.clone();
     let value = value.map(|value| value.value);
     let edit = with(move |_, request| Ok(with_input(request, &input, value.clone())));
-    Some(Row::new(&why, allowed, vec![edit]).citing(clause))
+    Some(Row::new(Base::Static(id), Some(clause), &why, allowed, vec![edit]))
 }
 
 #[cfg(test)]

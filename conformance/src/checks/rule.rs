@@ -2,8 +2,9 @@
 
 use std::sync::LazyLock;
 
+use super::relation::Relation;
 use super::row::{Row, cases, fact, read};
-use super::search::searches::{RELATIONS, case};
+use super::search::searches::case;
 use super::{all, extract, groups, plain, search, template};
 use crate::check::{Case, Check, Cost, ObservedExchange, PassiveFinding, Run, Scope, Stop};
 use crate::contract::{Clause, Contract, OperationId};
@@ -21,11 +22,8 @@ fn texts() -> impl Iterator<Item = (Option<OperationId>, &'static str)> {
     texts.into_iter()
 }
 
-/// How the rule with this id is tested beside its rows.
-pub(super) struct Program {
-    id: &'static str,
-    run: Run,
-}
+/// The id of a rule, and how it is tested beside its rows.
+pub(super) type Program = (&'static str, Run);
 
 /// The checks of the rules, sorted by id in each text. A test finds a rule that can't be read or is not tested.
 pub(super) static CHECKS: LazyLock<Vec<Check>> = LazyLock::new(|| {
@@ -50,7 +48,7 @@ pub(super) fn blocks(text: &'static str) -> impl Iterator<Item = &'static str> {
 /// None when it or one of its rows has a mistake, or nothing tests it.
 fn check(operation: Option<OperationId>, block: &'static str) -> Option<Check> {
     let id = block.split(' ').next()?;
-    let program = programs().find(|program| program.id == id).map(|program| program.run);
+    let program = programs().find(|(known, _)| *known == id).map(|(_, run)| *run);
     let scope = Scope { contract: Contract::embedded().ok()?, facts: &Facts::default() };
     let is_stated = !rows(operation, block, &scope)?.is_empty() | !searches(block)?.is_empty();
     tested(operation, block, program.or_else(|| is_stated.then_some(Run::STATED))?)
@@ -86,8 +84,7 @@ fn below(block: &'static str) -> &'static str {
 }
 
 fn is_of_searches(line: &str) -> bool {
-    let word = line.split(' ').next();
-    RELATIONS.iter().any(|(known, _)| Some(*known) == word)
+    line.split(' ').next().and_then(Relation::named).is_some()
 }
 
 /// The rows of the text of a rule; none when one of them has a mistake.
@@ -121,12 +118,12 @@ fn unreadable() -> Stop {
 
 /// A rule that is tested by the requests of its cases.
 pub(super) const fn active(id: &'static str, cases: fn(&Scope<'_>) -> Vec<Case>) -> Program {
-    Program { id, run: Run::Cases(cases) }
+    (id, Run::Cases(cases))
 }
 
 /// A rule whose cases come before those of all others.
 pub(super) const fn first(id: &'static str, cases: fn(&Scope<'_>) -> Vec<Case>) -> Program {
-    Program { id, run: Run::FirstCases(cases) }
+    (id, Run::FirstCases(cases))
 }
 
 /// A rule that all exchanges are judged by.
@@ -134,7 +131,7 @@ pub(super) const fn passive(
     id: &'static str,
     judge: fn(&ObservedExchange<'_>) -> Option<Vec<PassiveFinding>>,
 ) -> Program {
-    Program { id, run: Run::Passive(judge) }
+    (id, Run::Passive(judge))
 }
 
 #[cfg(test)]
@@ -153,12 +150,8 @@ mod tests {
         let ids: Vec<_> = ids.collect();
         assert!(ids.is_sorted_by(|one, other| one < other), "the rules are not sorted by id");
         let mut known = BTreeSet::new();
-        for program in programs() {
-            assert!(
-                ids.contains(&program.id) && known.insert(program.id),
-                "{} has no rule of its own",
-                program.id
-            );
+        for (id, _) in programs() {
+            assert!(ids.contains(id) && known.insert(id), "{id} has no rule of its own");
         }
         let scope = Scope { contract: Contract::embedded().expect("contract"), facts: &Facts::default() };
         let mut flows: BTreeSet<_> = FLOWS.iter().map(|(name, ..)| *name).collect();

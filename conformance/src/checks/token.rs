@@ -8,7 +8,7 @@ use super::row::{Edit, token_parameter, with};
 use crate::check::{Case, Cost, Probe, Stop};
 use crate::contract::{Operation, OperationId};
 use crate::target::{Fact, Secret};
-use crate::wire::{Exchange, QuerySpelling, percent_encoded};
+use crate::wire::{Exchange, QuerySpelling, Request, percent_encoded};
 
 /// A token that no service has issued.
 pub(crate) const UNKNOWN: &str =
@@ -94,6 +94,12 @@ async fn accepts_other_spellings(probe: &Probe<'_>, operation: OperationId) -> R
     let after = good.clone().without_query(name).add_query(OTHER_PARAMETER, 1).add_query(name, token);
     probe.accepts(clause, "the token follows another parameter", &after).await?;
     Ok(())
+}
+
+/// A request with the token of another account in the query.
+pub(super) fn by(probe: &Probe<'_>, account: Fact, request: &Request) -> Result<Request, Stop> {
+    let name = token_parameter(probe.contract(), request);
+    Ok(request.clone().query(name, probe.secret(account, 0)?.expose()))
 }
 
 /// The status and the code of a response.

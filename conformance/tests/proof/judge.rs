@@ -6,7 +6,7 @@ use futures::StreamExt as _;
 use libtest_mimic::Failed;
 use sallyport_conformance::check::{InferredClauses, Outcome, Severity};
 use sallyport_conformance::contract::{Clause, OperationId};
-use sallyport_conformance::detection::Matrix;
+use sallyport_conformance::detection::{KnownFault, Matrix};
 use sallyport_conformance::embedded::Reference;
 use sallyport_conformance::lab::{Backend, Upstream};
 use sallyport_conformance::observe::{Archive, Traffic, observe};
@@ -20,7 +20,7 @@ use tokio::runtime::Runtime;
 use crate::independent;
 use crate::record::AT_ONCE;
 use crate::variations::Varied;
-use crate::world::{self, KnownFault, World, proxy, target};
+use crate::world::{self, World, proxy, target};
 
 /// Checks that do not apply to the reference server: it is reached without TLS and never throttles.
 const EXPECTED_SKIPS: [&str; 2] = ["all.https.verified", "all.throttled-retry-after.watched"];
@@ -53,7 +53,7 @@ impl World {
         let token = self.backend.token.clone();
         let target = Target::new(&proxy.base_url(), token, facts, false).expect("a usable address");
         let report = run(&target, options).await;
-        if let Some(failure) = fault.row.map_or_else(independent::failure, |row| row.failure()) {
+        if let Some(failure) = world::row(fault).map_or_else(independent::failure, |row| row.failure()) {
             panic!("with `{}`: {failure}", fault.id);
         }
         report

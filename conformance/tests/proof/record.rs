@@ -9,7 +9,6 @@ use sallyport_conformance::run::Profile;
 use sallyport_conformance::{Budget, Facts, Options, Report};
 
 use crate::judge::{Judge, cites, enough};
-use crate::world;
 
 /// Faults and variations that are tried at the same time.
 pub const AT_ONCE: usize = 4;
@@ -48,8 +47,7 @@ pub fn record(arguments: &[String]) {
                     matrix.number(check, label).map(|case| Detector { judge: judge.into(), case })
                 });
                 let noticed_by = failing.collect::<BTreeSet<_>>().into_iter().collect();
-                let (id, breaks) = (fault.id.clone(), fault.breaks.clone());
-                matrix.add_fault(KnownFault { id, clause: fault.clause, breaks, noticed_by });
+                matrix.add_fault(KnownFault { noticed_by, ..fault.clone() });
             }
             matrix.keep_cheapest(|case| world.costs.price(case));
             std::fs::write(FILE, matrix.to_text()).expect("the matrix can be written");
@@ -110,7 +108,7 @@ fn cases(judge: &Judge) -> impl Iterator<Item = &CaseName> {
 type Table = BTreeMap<Clause, (usize, usize)>;
 
 /// Whether a report shows a fault, which is counted.
-fn is_caught(table: &mut Table, fault: &world::KnownFault, report: &Report) -> bool {
+fn is_caught(table: &mut Table, fault: &KnownFault, report: &Report) -> bool {
     let (tried, caught) = table.entry(fault.clause).or_default();
     let is_caught = cites(report, fault);
     (*tried, *caught) = (*tried + 1, *caught + usize::from(is_caught));

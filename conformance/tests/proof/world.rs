@@ -3,23 +3,11 @@
 use std::sync::Arc;
 
 use sallyport_conformance::Target;
-use sallyport_conformance::contract::Clause;
+use sallyport_conformance::detection::KnownFault;
 use sallyport_conformance::lab::{self, Backend, Context, Handler, Proxy, ProxyOptions, Row, Upstream};
 
 use crate::costs::Costs;
 use crate::independent;
-
-/// A way to break one clause.
-#[derive(Debug, Clone)]
-pub struct KnownFault {
-    /// Unique among all worlds.
-    pub id: String,
-    pub clause: Clause,
-    /// What the server does wrong, in a sentence.
-    pub breaks: String,
-    /// Its row in the lab; the independent server finds those of its own.
-    pub row: Option<&'static Row>,
-}
 
 /// A server, its faults, and what its cases cost.
 pub struct World {
@@ -36,7 +24,7 @@ impl World {
 
     /// The server with one of its faults.
     pub fn serve(&self, fault: &KnownFault) -> Upstream {
-        match fault.row {
+        match row(fault) {
             Some(row) => Upstream::new(row.server(Context::new(&self.backend))),
             None => independent::serve(fault),
         }
@@ -49,9 +37,14 @@ pub fn of_lab() -> Vec<KnownFault> {
         id: fault.id.clone(),
         clause: fault.clause(),
         breaks: fault.breaks.clone(),
-        row: Some(fault),
+        noticed_by: Vec::new(),
     };
     lab::faults().iter().map(known).collect()
+}
+
+/// The row of a fault of the lab; the independent server finds those of its own.
+pub fn row(fault: &KnownFault) -> Option<&'static Row> {
+    lab::faults().iter().find(|row| row.id == fault.id)
 }
 
 /// A backend as the suite sees it through a proxy.

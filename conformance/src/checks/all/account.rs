@@ -6,9 +6,9 @@ use serde_json::Value;
 
 use crate::check::{Case, Cost, Probe, Stop, accepted};
 use crate::checks::relation::address_of;
-use crate::checks::row::token_parameter;
 use crate::checks::rule::{Program, active};
 use crate::checks::search::account::{ForeignItems, ip, items, nothing_found, total};
+use crate::checks::token::by;
 use crate::contract::Clause;
 use crate::contract::part::{GROUP_ID, ORDER_NO, PAGE_SIZE};
 use crate::quantity::quantity;
@@ -47,11 +47,6 @@ const SAMPLE: usize = 100;
 
 /// Pairs of concurrent calls.
 const PAIRS: u32 = 3;
-
-fn by(probe: &Probe<'_>, account: Fact, request: &Request) -> Result<Request, Stop> {
-    let name = token_parameter(probe.contract(), request);
-    Ok(request.clone().query(name, probe.secret(account, 0)?.expose()))
-}
 
 async fn empty(probe: &Probe<'_>) -> Result<(), Stop> {
     let request = probe.search(probe.own_addresses(SAMPLE));

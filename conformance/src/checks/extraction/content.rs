@@ -174,33 +174,23 @@ impl<'a> Served<'a> {
     }
 }
 
-/// What is judged in an extraction that was served, beside that it is a success.
-#[derive(Debug, Clone, Copy)]
-pub(crate) enum Judge {
-    /// What the response shows by itself.
-    Response,
-    /// The same of a partial result; a full one shows nothing.
-    Partial,
-    /// That there are fewer different gateways than the maximum `num`, of a scarce region; the clause of the row says so.
-    Few,
-    /// That there are not more entries than were asked for, which the clause of the row forbids here.
-    Most,
-    /// That the entries come as text.
-    Text,
-    /// The text between them.
-    Separator,
-    /// Both, where the form is not tested before.
-    SeparatedText,
-}
-
 names! {
-    pub(crate) Judge {
+    /// What is judged in an extraction that was served, beside that it is a success.
+    #[derive(Debug, Clone, Copy)]
+    pub(crate) enum Judge {
+        /// What the response shows by itself.
         Response => "by itself",
+        /// The same of a partial result; a full one shows nothing.
         Partial => "as a partial result",
+        /// That there are fewer different gateways than the maximum `num`, of a scarce region; the clause of the row says so.
         Few => "by few gateways",
+        /// That there are not more entries than were asked for, which the clause of the row forbids here.
         Most => "by num",
+        /// That the entries come as text.
         Text => "by text",
+        /// The text between them.
         Separator => "by separator",
+        /// Both, where the form is not tested before.
         SeparatedText => "by separated text",
     }
 }

@@ -22,42 +22,50 @@ use crate::wire::{Exchange, QuerySpelling, Request, Response};
 /// A request that was sent, and what its response means.
 type Sent = (Exchange, ResponseClass);
 
-/// Where a request carries the token.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub(crate) enum Transport {
-    Query,
-    Header,
-    Bearer,
+names! {
+    /// Where a request carries the token.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+    pub(crate) enum Transport {
+        Query => "query",
+        Header => "header",
+        Bearer => "bearer",
+    }
 }
 
-/// Where a request carries its id.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub(crate) enum Place {
-    Query,
-    Header,
+names! {
+    /// Where a request carries its id.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+    pub(crate) enum Place {
+        Query => "query",
+        Header => "header",
+    }
 }
 
-/// The form that a request asks for.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Asked {
-    Json,
-    JsonByName,
-    Text,
+names! {
+    /// The form that a request asks for.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+    pub(crate) enum Asked {
+        Json => "JSON",
+        JsonByName => "JSON by name",
+        Text => "text",
+    }
 }
 
-/// The region that a request asks for.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Region {
-    /// The plentiful region if one is known, else none.
-    Usual,
-    /// The default region, in the way that the usual request does not have.
-    Default,
-    Unnamed,
-    DefaultByName,
-    /// The usual region, or the default one, as `country`.
-    Alias,
-    /// The same as `regions` and as `country`.
-    Equal,
+names! {
+    /// The region that a request asks for.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+    pub(crate) enum Region {
+        /// The plentiful region if one is known, else none.
+        Usual => "as usual",
+        /// The default region, in the way that the usual request does not have.
+        Default => "the default",
+        Unnamed => "left out",
+        DefaultByName => "the default by name",
+        /// The usual region, or the default one, as `country`.
+        Alias => "as country",
+        /// The same as `regions` and as `country`.
+        Equal => "by both names",
+    }
 }
 
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -71,23 +79,6 @@ pub(crate) struct Extraction {
     /// The places of a request id: a new one in each request, and in each place.
     pub(crate) ids: Cow<'static, [Place]>,
     pub(crate) spelling: QuerySpelling,
-}
-
-names! { pub(crate) Transport { Query => "query", Header => "header", Bearer => "bearer", } }
-
-names! { pub(crate) Place { Query => "query", Header => "header", } }
-
-names! { pub(crate) Asked { Json => "JSON", JsonByName => "JSON by name", Text => "text", } }
-
-names! {
-    pub(crate) Region {
-        Usual => "as usual",
-        Default => "the default",
-        Unnamed => "left out",
-        DefaultByName => "the default by name",
-        Alias => "as country",
-        Equal => "by both names",
-    }
 }
 
 impl Transport {

@@ -5,11 +5,11 @@ use serde_json::Value;
 use crate::check::{AcceptedResponse, Case, Cost, Probe, Stop};
 use crate::checks::relation::{lacks_addresses, survey};
 use crate::checks::rule::{Program, active};
-use crate::checks::token::{UNKNOWN, rejected_alike};
+use crate::checks::token::{UNKNOWN, by, rejected_alike};
 use crate::contract::Clause;
 use crate::contract::part::GROUP_ID;
 use crate::quantity::quantity;
-use crate::target::{Fact, Secret};
+use crate::target::Fact;
 use crate::wire::Request;
 
 pub(super) static PROGRAMS: &[Program] = &[
@@ -26,11 +26,9 @@ pub(super) static PROGRAMS: &[Program] = &[
 ];
 
 async fn empty(probe: &Probe<'_>) -> Result<(), Stop> {
-    let token = probe.secret(Fact::EmptyToken, 0)?;
-    let name = &probe.contract().groups().api_key.name;
+    let request = by(probe, Fact::EmptyToken, &probe.groups())?;
     probe.control_once(&probe.groups()).await?;
-    let request = probe.groups().query(name, token.expose());
-    if is_unknown(probe, &request, token).await? {
+    if is_unknown(probe, &request).await? {
         let reason = format!(
             "list groups and search reject the token like an unknown one, so it may be invalid: expected {}",
             Fact::EmptyToken
@@ -50,15 +48,16 @@ async fn empty(probe: &Probe<'_>) -> Result<(), Stop> {
     Ok(())
 }
 
-/// Whether both static operations reject the token like an unknown one.
-async fn is_unknown(probe: &Probe<'_>, listing: &Request, token: &Secret) -> Result<bool, Stop> {
+/// Whether both static operations reject the token of an account without groups like an unknown one.
+async fn is_unknown(probe: &Probe<'_>, listing: &Request) -> Result<bool, Stop> {
     if probe.is_accepted(listing).await?.1 {
         return Ok(false);
     }
-    let name = &probe.contract().search.operation.api_key.name;
-    let search = |token: &str| probe.any_search().query(name, token);
-    let ((supplied, is_accepted), (unknown, _)) =
-        (probe.is_accepted(&search(token.expose())).await?, probe.is_accepted(&search(UNKNOWN)).await?);
+    let search = probe.any_search();
+    let supplied = by(probe, Fact::EmptyToken, &search)?;
+    let (supplied, is_accepted) = probe.is_accepted(&supplied).await?;
+    let unknown = search.query(&probe.contract().search.operation.api_key.name, UNKNOWN);
+    let (unknown, _) = probe.is_accepted(&unknown).await?;
     Ok(!is_accepted && rejected_alike(&supplied, &unknown))
 }
 
@@ -126,9 +125,8 @@ fn ids(listing: &AcceptedResponse) -> Vec<i64> {
 
 /// Every listing is ordered, not only the first, and that of a second account.
 async fn order(probe: &Probe<'_>, times: u32) -> Result<(), Stop> {
-    let name = &probe.contract().groups().api_key.name;
-    if let Some(second) = &probe.facts().second_token {
-        let listing = probe.control(&probe.groups().query(name, second.expose())).await?;
+    if probe.facts().second_token.is_some() {
+        let listing = probe.control(&by(probe, Fact::SecondToken, &probe.groups())?).await?;
         judge(probe, &listing)?;
     }
     for _ in 0..times {

@@ -2,34 +2,37 @@ use super::comparison::{compared, few, same};
 use super::response::wrong;
 use super::*;
 use crate::contract::Unspecified;
+use crate::names::names;
 
-/// What holds between the results of searches, or between a result and the survey, for any data.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub(crate) enum Relation {
-    /// A search finds exactly the surveyed instances that its items and filters match, each once.
-    Survey,
-    /// It finds these, and may find others: some of its items were not surveyed.
-    Contains,
-    /// Everything that it finds matches its items and filters.
-    Matching,
-    /// A batch finds the union of what its halves find.
-    Union,
-    /// Filters find the intersection of what both parts of them find.
-    Intersection,
-    /// The results for each value that the document lists partition a result.
-    Partition,
-    /// The order of items and members does not matter.
-    Order,
-    /// Second spellings of its addresses change nothing.
-    FirstText,
-    /// Pages of its size are full but the last, have no instance in common, and together are the expected ones.
-    Pages,
-    /// Its page has the number of instances that the survey says, the total, and the page and size that were asked for.
-    Page,
-    /// Its page has the same instances in the same order each time.
-    Still,
-    /// A page without its number or its size is the page with the default.
-    Default,
+names! {
+    /// What holds between the results of searches, or between a result and the survey, for any data. Rows of searches begin with the name.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+    pub(crate) enum Relation {
+        /// A search finds exactly the surveyed instances that its items and filters match, each once.
+        Survey => "finds",
+        /// It finds these, and may find others: some of its items were not surveyed.
+        Contains => "contains",
+        /// Everything that it finds matches its items and filters.
+        Matching => "matching",
+        /// A batch finds the union of what its halves find.
+        Union => "union",
+        /// Filters find the intersection of what both parts of them find.
+        Intersection => "intersection",
+        /// The results for each value that the document lists partition a result.
+        Partition => "partition",
+        /// The order of items and members does not matter.
+        Order => "order",
+        /// Second spellings of its addresses change nothing.
+        FirstText => "respelled",
+        /// Pages of its size are full but the last, have no instance in common, and together are the expected ones.
+        Pages => "pages",
+        /// Its page has the number of instances that the survey says, the total, and the page and size that were asked for.
+        Page => "page",
+        /// Its page has the same instances in the same order each time.
+        Still => "still",
+        /// A page without its number or its size is the page with the default.
+        Default => "default",
+    }
 }
 
 /// None when a search was not accepted, and so nothing is judged.

@@ -10,12 +10,12 @@ use crate::check::{Probe, Stop};
 use crate::checks::extract::access::claiming;
 use crate::checks::extraction::{Place, Transport};
 use crate::checks::requests::padded;
-use crate::checks::search::addresses::{OWN, items, unused};
+use crate::checks::search::addresses::items;
 use crate::checks::token::{WrongToken, is_valid};
 use crate::contract::part::{IPS, PAGE, PAGE_SIZE};
 use crate::contract::{Contract, OperationId};
 use crate::response::operation_of;
-use crate::target::{Fact, Facts, RejectionReason, Secret};
+use crate::target::{Fact, Facts, RejectionReason};
 use crate::wire::Request;
 
 /// A difference from a valid request.
@@ -39,8 +39,8 @@ pub(crate) enum Edit {
     Claim(&'static str, &'static str),
     /// The media type and the text of the body, in the notation of rows as text, and how often it is repeated.
     Body(&'static str, &'static str, usize),
-    /// One more item of `ips` behind this part of them, a fraction.
-    Insert([usize; 2], &'static str),
+    /// `ips` as an expression of [`items`].
+    Items(&'static str),
     /// What no other edit says.
     With(Arc<ChangeFn>),
 }
@@ -50,22 +50,16 @@ type ChangeFn = dyn Fn(&Probe<'_>, Request) -> Result<Request, Stop> + Send + Sy
 #[derive(Debug, Clone)]
 pub(crate) enum Value {
     Json(Json),
-    /// An order of the account, or this number if none is known.
-    Order(&'static str),
-    /// Items in the words of [`items`].
-    Items(&'static str),
-    /// The region of this fact.
-    Of(Fact),
+    /// What follows from facts.
+    Of(fn(&Facts) -> Json),
 }
 
 #[derive(Debug, Clone, Copy)]
 pub(crate) enum Credential {
     Own,
     Wrong(WrongToken),
-    /// One that the tester supplied.
-    Supplied(Fact),
-    /// One of the list of rejected tokens.
-    Rejected(usize),
+    /// One that the tester supplied, by its place where these are a list.
+    Supplied(Fact, usize),
 }
 
 /// The request ids of a case.
@@ -104,25 +98,25 @@ impl Edit {
     pub(super) fn change(&self, contract: &Contract, facts: &Facts, request: Request) -> Request {
         let is_search = operation_of(contract, &request) == Some(OperationId::Search);
         match self {
-            Self::Set(part, value) if is_search => match value.json(contract, facts) {
+            Self::Set(part, value) if is_search => match value.json(facts) {
                 Json::Array(items) if *part == IPS => request.field(part, padded(&contract.search, items)),
                 value => request.field(part, value),
             },
-            Self::Set(part, value) => request.query(part, value.text(contract, facts)),
+            Self::Set(part, value) => request.query(part, value.text(facts)),
             Self::Drop(part) if is_search => request.without_field(part),
             Self::Drop(part) => request.without_query(part),
-            Self::Add(part, value) => request.add_query(part, value.text(contract, facts)),
+            Self::Add(part, value) => request.add_query(part, value.text(facts)),
             Self::Body(media, text, times) => {
                 let bytes = request.body_bytes().unwrap_or_default();
                 let text = body(text, &String::from_utf8_lossy(&bytes), contract);
                 request.body(media, text.repeat(*times))
             }
-            Self::Insert([number, of], item) => {
+            Self::Items(expression) => {
                 let members = request.body_members();
-                let items = members.as_ref().and_then(|members| members.get(IPS)?.as_array());
-                let mut items = items.cloned().unwrap_or_default();
-                items.insert(items.len() * number / of, (*item).into());
-                request.field(IPS, items)
+                let valid = members.as_ref().and_then(|members| members.get(IPS)?.as_array());
+                let valid = valid.map_or(&[][..], Vec::as_slice);
+                let items = items(&contract.search, facts, valid, expression).unwrap_or_default();
+                request.field(IPS, padded(&contract.search, items))
             }
             Self::Claim(header, address) => claiming(request, header, address),
             Self::By(_)
@@ -151,7 +145,7 @@ impl Edit {
             | Self::Add(..)
             | Self::Claim(..)
             | Self::Body(..)
-            | Self::Insert(..) => self.change(contract, probe.facts(), request),
+            | Self::Items(_) => self.change(contract, probe.facts(), request),
             Self::By(credential) => {
                 let text = credential.text(probe)?;
                 match transport_of(contract, &request) {
@@ -180,42 +174,22 @@ impl Edit {
 impl Credential {
     /// The credential as it is sent. Skips the case without one of that kind.
     pub(crate) fn text(self, probe: &Probe<'_>) -> Result<String, Stop> {
-        match self {
-            Self::Wrong(wrong) => wrong.text(probe),
-            _ => Ok(self.secret(probe)?.expose().to_owned()),
-        }
-    }
-
-    fn secret<'a>(self, probe: &Probe<'a>) -> Result<&'a Secret, Stop> {
-        match self {
-            Self::Own | Self::Wrong(_) => Ok(probe.token()),
-            Self::Supplied(fact) => probe.secret(fact, 0),
-            Self::Rejected(index) => probe.secret(Fact::RejectedTokens, index),
-        }
+        Ok(match self {
+            Self::Own => probe.token().expose().to_owned(),
+            Self::Wrong(wrong) => wrong.text(probe)?,
+            Self::Supplied(fact, index) => probe.secret(fact, index)?.expose().to_owned(),
+        })
     }
 
     /// Shows that a token which must be rejected for its account is valid by itself. Skips when it is not.
     pub(super) async fn proves_valid(self, probe: &Probe<'_>) -> Result<(), Stop> {
-        match self.fact() {
-            Some(fact) if is_of_valid_token(fact) && !self.is_revoked(probe) => {
-                is_valid(probe, self.secret(probe)?, fact).await
-            }
-            _ => Ok(()),
+        let Self::Supplied(fact, index) = self else { return Ok(()) };
+        let rejected = probe.facts().rejected_tokens.get(index).filter(|_| fact == Fact::RejectedTokens);
+        let is_revoked = rejected.is_some_and(|rejected| rejected.reason == RejectionReason::Revoked);
+        if !is_of_valid_token(fact) || is_revoked {
+            return Ok(());
         }
-    }
-
-    pub(crate) const fn fact(self) -> Option<Fact> {
-        match self {
-            Self::Own | Self::Wrong(_) => None,
-            Self::Supplied(fact) => Some(fact),
-            Self::Rejected(_) => Some(Fact::RejectedTokens),
-        }
-    }
-
-    fn is_revoked(self, probe: &Probe<'_>) -> bool {
-        let Self::Rejected(index) = self else { return false };
-        let rejected = probe.facts().rejected_tokens.get(index);
-        rejected.is_some_and(|rejected| rejected.reason == RejectionReason::Revoked)
+        is_valid(probe, probe.secret(fact, index)?, fact).await
     }
 }
 
@@ -244,25 +218,15 @@ pub(crate) fn of_bytes(character: char, bytes: usize) -> String {
 }
 
 impl Value {
-    fn json(&self, contract: &Contract, facts: &Facts) -> Json {
+    fn json(&self, facts: &Facts) -> Json {
         match self {
             Self::Json(value) => value.clone(),
-            Self::Order(other) => facts.orders.first().map_or(*other, |order| &order.number).into(),
-            Self::Of(Fact::PlentifulRegion) => facts.plentiful_region.as_deref().into(),
-            Self::Of(Fact::ScarceRegion) => facts.scarce_region.as_deref().into(),
-            Self::Of(Fact::EmptyRegion) => facts.empty_region.as_deref().into(),
-            Self::Of(_) => Json::Null,
-            Self::Items(text) => {
-                let mut own = facts.own_addresses.iter().cloned().chain(unused(text.len()));
-                let items = items(&contract.search, text).unwrap_or_default().into_iter();
-                let items = items.map(|item| if item == OWN { own.next().unwrap_or_default() } else { item });
-                items.collect::<Vec<_>>().into()
-            }
+            Self::Of(value) => value(facts),
         }
     }
 
-    pub(crate) fn text(&self, contract: &Contract, facts: &Facts) -> String {
-        match self.json(contract, facts) {
+    pub(crate) fn text(&self, facts: &Facts) -> String {
+        match self.json(facts) {
             Json::String(text) => text,
             other => other.to_string(),
         }

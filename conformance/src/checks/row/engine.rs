@@ -11,6 +11,7 @@ use crate::checks::extraction::link::{by_link, share_link};
 use crate::checks::extraction::shortage::{CONTROL, must_be_short};
 use crate::checks::extraction::{Extraction, Transport, rejects};
 use crate::contract::{Clause, Unspecified};
+use crate::target::Fact;
 use crate::wire::Request;
 
 impl Row {
@@ -59,10 +60,14 @@ impl Row {
                 Must::Serve { .. } | Must::BeAlike | Must::Flow(_, None) => return case,
             },
         };
-        let case = match (self.credential(), self.credential().fact()) {
+        let case = match self.credential() {
             _ if self.before.is_some() => case,
-            (Credential::Rejected(index), _) => case.sharing(format!("groups {index}"), Cost::requests(1)),
-            (_, Some(fact)) if is_of_valid_token(fact) => case.sharing("groups", Cost::requests(1)),
+            Credential::Supplied(Fact::RejectedTokens, index) => {
+                case.sharing(format!("groups {index}"), Cost::requests(1))
+            }
+            Credential::Supplied(fact, _) if is_of_valid_token(fact) => {
+                case.sharing("groups", Cost::requests(1))
+            }
             _ => case,
         };
         if name.is_empty() { form.share(case) } else { form.share_with(case, name, (*gateways).max(1)) }

@@ -100,27 +100,19 @@ names! {
     }
 }
 
-/// What follows when a request that must be served is not.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Unless {
-    /// A finding, if the control request is accepted.
-    Finding,
-    /// A finding on the clause of the parameter that causes it.
-    Cause,
-    /// Nothing is judged: the request is a control itself.
-    Control,
-    /// Nothing is judged, and no control request sent.
-    Nothing,
-    /// The same, of a region with few gateways. That it is short of all of them is recorded.
-    Scarce,
-}
-
 names! {
-    pub(crate) Unless {
+    /// What follows when a request that must be served is not.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+    pub(crate) enum Unless {
+        /// A finding, if the control request is accepted.
         Finding => "a finding",
+        /// A finding on the clause of the parameter that causes it.
         Cause => "its cause",
+        /// Nothing is judged: the request is a control itself.
         Control => "no control",
+        /// Nothing is judged, and no control request sent.
         Nothing => "nothing",
+        /// The same, of a region with few gateways. That it is short of all of them is recorded.
         Scarce => "a shortage",
     }
 }
@@ -144,17 +136,23 @@ pub(super) fn cases(clause: Clause, rows: impl IntoIterator<Item = Row>) -> Vec<
 }
 
 impl Row {
-    /// An extraction that must be accepted or rejected, and described by its label.
-    pub(super) fn new(label: &str, is_valid: bool, edits: Vec<Edit>) -> Self {
+    /// A request that must be accepted or rejected, and is described by its label.
+    pub(super) fn new(
+        base: Base,
+        clause: Option<Clause>,
+        label: &str,
+        is_valid: bool,
+        edits: Vec<Edit>,
+    ) -> Self {
         let must = match is_valid {
             true => Must::Serve { gateways: 1, unless: Unless::Finding, judges: Vec::new() },
             false => Must::Reject { even_as_text: false },
         };
         Self {
-            base: Base::Extract(Extraction::PLAIN),
+            base,
             label: label.to_owned(),
             has_whole_label: false,
-            clause: None,
+            clause,
             valid: Valid::default(),
             before: None,
             requests: vec![(label.to_owned(), edits)],
@@ -166,17 +164,9 @@ impl Row {
         }
     }
 
-    pub(super) fn of(self, base: Base) -> Self {
-        Self { base, ..self }
-    }
-
     fn in_form(self, form: Extraction) -> Self {
         let base = if matches!(self.base, Base::Link(_)) { Base::Link(form) } else { Base::Extract(form) };
-        self.of(base)
-    }
-
-    pub(super) fn citing(self, clause: Clause) -> Self {
-        Self { clause: Some(clause), ..self }
+        Self { base, ..self }
     }
 
     pub(super) fn form(&self) -> Extraction {

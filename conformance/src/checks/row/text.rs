@@ -11,7 +11,7 @@ use crate::checks::extract::FLOWS;
 use crate::checks::extraction::{Extraction, Place, Transport, by_country};
 use crate::checks::search::addresses::items;
 use crate::checks::token::{WrongToken, renamed};
-use crate::contract::part::{COUNTRY, IPS, LB, NUM, REGIONS, REQUEST_ID, REQUEST_ID_HEADER, RETURN_TYPE, SB};
+use crate::contract::part::{COUNTRY, LB, NUM, REGIONS, REQUEST_ID, REQUEST_ID_HEADER, RETURN_TYPE, SB};
 use crate::contract::{Clause, Contract, Input, Operation, OperationId, Unspecified};
 use crate::target::{Fact, Facts};
 use crate::wire::Request;
@@ -64,21 +64,7 @@ enum Forms {
 }
 
 /// The first words of parts that no flow reads.
-const NOT_OF_FLOWS: [&str; 13] = [
-    "about",
-    "after:",
-    "doubtful",
-    "even",
-    "gives",
-    "judged",
-    "like",
-    "of",
-    "or",
-    "separated",
-    "to",
-    "why",
-    "with",
-];
+const NOT_OF_FLOWS: &str = "about after: doubtful even gives judged like of or separated to why with";
 
 impl Reader<'_> {
     /// The first form and one of the others in turn, for long lists of similar values; or three forms, one of them combined.
@@ -101,7 +87,7 @@ impl Reader<'_> {
 
     /// A number of gateways.
     fn number<T: FromStr>(&self, text: &str) -> Option<T> {
-        value(text, NUM, self.contract)?.text(self.contract, &Facts::default()).parse().ok()
+        value(text, NUM, self.contract)?.text(&Facts::default()).parse().ok()
     }
 
     /// A text of so many gateways with a custom separator.
@@ -143,7 +129,7 @@ impl Reader<'_> {
         let (mut why, mut gateways, mut unless, mut judges) = (None, 1, Unless::Finding, Vec::new());
         let (mut like, mut even_as_text, mut are_forms_changed, mut shares) = (None, false, false, None);
         let (mut operation, mut words) = (self.operation.id, Vec::new());
-        let mut row = Row::new("", false, Vec::new());
+        let mut row = Row::new(Base::Extract(Extraction::PLAIN), None, "", false, Vec::new());
         for part in parts {
             let (word, rest) = part.split_once(' ').unwrap_or((part, ""));
             words.push(word);
@@ -194,7 +180,7 @@ impl Reader<'_> {
             return None;
         }
         let last = edits.last().and_then(|edit| match edit {
-            Edit::Set(_, value) => Some(value.text(self.contract, &Facts::default())),
+            Edit::Set(_, value) => Some(value.text(&Facts::default())),
             _ => None,
         });
         // What can't be seen in a label is escaped in words.
@@ -218,7 +204,7 @@ impl Reader<'_> {
                     Reads::Requests(most) => row.requests.len() <= *most,
                 };
                 let is_extraction = operation == OperationId::Extract && !matches!(row.base, Base::Link(_));
-                let has_others = words.iter().any(|word| NOT_OF_FLOWS.contains(word));
+                let has_others = NOT_OF_FLOWS.split(' ').any(|word| words.contains(&word));
                 // Its cost does not follow from its requests.
                 row.cost.filter(|_| is_read && is_extraction && !has_others)?;
                 Must::Flow(*flow, shares)
@@ -235,7 +221,7 @@ impl Reader<'_> {
         row.requests[0] = (words, edits);
         Some(match operation {
             OperationId::Extract => (row, forms),
-            operation => (row.of(Base::Static(operation)), Forms::None),
+            operation => (Row { base: Base::Static(operation), ..row }, Forms::None),
         })
     }
 
@@ -249,12 +235,9 @@ impl Reader<'_> {
         if let Some(part) = text.strip_prefix('-') {
             return is_known(part).then_some(Edit::Drop(part));
         }
-        if let Some(items_of) = text.strip_prefix("items: ") {
-            return items(&self.contract.search, items_of).map(|_| Edit::Set(IPS, Value::Items(items_of)));
-        }
-        if let Some((place, item)) = text.strip_prefix("insert ").and_then(|text| text.split_once(": ")) {
-            let (number, of) = place.split_once('/')?;
-            return Some(Edit::Insert([number.parse().ok()?, of.parse().ok()?], item.trim_matches('"')));
+        if let Some(expression) = text.strip_prefix("items: ") {
+            let read = items(&self.contract.search, &Facts::default(), &[], expression);
+            return read.map(|_| Edit::Items(expression));
         }
         if let Some(header) = text.strip_prefix("header ") {
             let (name, value) = header.split_once('=')?;
@@ -325,8 +308,8 @@ fn credential(words: &str) -> Option<Credential> {
     let wrong = || WrongToken::all().find(|wrong| wrong.label == words).map(Credential::Wrong);
     match words.split_once(' ') {
         None if words == "own" => Some(Credential::Own),
-        Some(("rejected", index)) => index.parse().ok().map(Credential::Rejected),
-        _ => wrong().or_else(|| fact(words).map(Credential::Supplied)),
+        Some(("rejected", index)) => Some(Credential::Supplied(Fact::RejectedTokens, index.parse().ok()?)),
+        _ => wrong().or_else(|| Some(Credential::Supplied(fact(words)?, 0))),
     }
 }
 
@@ -355,8 +338,7 @@ pub(crate) fn changed(
 
 /// The fact with this key in the configuration.
 pub(crate) fn fact(key: &str) -> Option<Fact> {
-    let variable = format!("SALLYPORT_{}", key.to_uppercase().replace('-', "_"));
-    Fact::ALL.into_iter().find(|fact| fact.variable() == variable)
+    Fact::ALL.into_iter().find(|fact| fact.key() == key)
 }
 
 /// `min`, `max-1`, `max×10` are of the range in the document, `listed` is its first value, `default` the one without a parameter, `custom` the
@@ -386,14 +368,21 @@ fn value(text: &str, part: &str, contract: &Contract) -> Option<Value> {
             },
             "custom" => (part == LB).then_some(contract.extract.custom_separator.as_str())?.into(),
             "text" => (part == RETURN_TYPE).then_some(contract.extract.text.as_str())?.into(),
-            "an order" => return Some(Value::Order("SO-1")),
-            "the plentiful region" => return Some(Value::Of(Fact::PlentifulRegion)),
-            "the empty region" => return Some(Value::Of(Fact::EmptyRegion)),
-            "the scarce region" => return Some(Value::Of(Fact::ScarceRegion)),
+            "an order" => return Some(Value::Of(an_order)),
+            "the plentiful region" => {
+                return Some(Value::Of(|facts| facts.plentiful_region.as_deref().into()));
+            }
+            "the empty region" => return Some(Value::Of(|facts| facts.empty_region.as_deref().into())),
+            "the scarce region" => return Some(Value::Of(|facts| facts.scarce_region.as_deref().into())),
             _ => serde_json::from_str(text).unwrap_or_else(|_| text.into()),
         },
     };
     Some(Value::Json(json))
+}
+
+/// An order of the account, or another number if none is known.
+fn an_order(facts: &Facts) -> Json {
+    facts.orders.first().map_or("SO-1", |order| &order.number).into()
 }
 
 /// The names of members in the text of a body, and whether a plus says that the document lacks one.

@@ -5,6 +5,7 @@ use std::net::SocketAddr;
 use super::*;
 use crate::check::AcceptedResponse;
 use crate::checks::row::edits;
+use crate::checks::token::by;
 
 pub(super) static PROGRAMS: &[Program] = &[
     active("search.group.foreign", |_| Case::single(Cost::requests(15), foreign_group)),
@@ -226,7 +227,7 @@ async fn ports_of_second(
     addresses: Vec<String>,
     own: &BTreeSet<String>,
 ) -> Result<Vec<String>, Stop> {
-    let theirs = endpoints(probe, by_second(probe, probe.search(addresses))?).await?;
+    let theirs = endpoints(probe, by(probe, Fact::SecondToken, &probe.search(addresses))?).await?;
     let items: Vec<_> = theirs.difference(own).take(MAX_ENDPOINTS).cloned().collect();
     let lacks = "the second account has no instances of its own at these addresses";
     let skip = || probe.skip_lacking(lacks, "addresses of its instances", Fact::ForeignAddresses);
@@ -234,10 +235,6 @@ async fn ports_of_second(
 }
 
 const MAX_ENDPOINTS: usize = 100;
-
-fn by_second(probe: &Probe<'_>, request: Request) -> Result<Request, Stop> {
-    edited(probe, request, &edits(OperationId::Search, "by second-api-key"))
-}
 
 /// Foreign addresses with ports that own instances have.
 async fn with_ports(probe: &Probe<'_>, foreign: &BTreeSet<IpAddr>) -> Vec<String> {
@@ -266,7 +263,7 @@ fn counts_own(probe: &Probe<'_>, what: &str, found: &ResultSet) {
 async fn shared_address(probe: &Probe<'_>) -> Result<(), Stop> {
     let shared = probe.required(Fact::SharedAddress, |facts| facts.shared_address.as_deref())?;
     let request = probe.search([shared]);
-    let other = by_second(probe, request.clone())?;
+    let other = by(probe, Fact::SecondToken, &request)?;
     let (own, others) = (read(probe, &request).await?, read(probe, &other).await?);
     let both = own.shared_with(&others);
     let evidence: Vec<_> = own.exchanges.iter().chain(&others.exchanges).collect();

@@ -1,6 +1,10 @@
 //! Addresses that checks invent, in ranges that are reserved for documentation (RFC 3849, RFC 5737).
 
+use minijinja::context;
+
+use super::words::FUNCTIONS;
 use super::*;
+use crate::checks::template::value;
 use crate::target::Facts;
 
 /// Distinct IPv4 and IPv6 addresses, alternating.
@@ -18,84 +22,40 @@ pub(super) fn distinct(count: usize) -> Vec<String> {
     (0..count).map(address).collect()
 }
 
-/// The item that stands for the next one of the account's addresses.
-pub(crate) const OWN: &str = "+";
-
 /// Distinct IPv6 addresses for documentation that no account has, not even in the sample data.
 pub(crate) fn unused(count: usize) -> impl Iterator<Item = String> {
     (1..=count).map(|index| format!("2001:db8:ffff:1::{index:x}"))
 }
 
-/// Items in words. `max+1 addresses` are so many of a kind, above the largest number of distinct items; a text in quotes is one more,
-/// and so is `+`, an address of the account; the others change the items before them. None for other words.
-pub(crate) fn items(search: &Search, words: &str) -> Option<Vec<String>> {
-    let around = |text: &str, word: &str, base: usize| {
-        let by = text.strip_prefix(word)?;
-        base.checked_add_signed(if by.is_empty() { 0 } else { by.parse().ok()? })
-    };
-    let mut items: Vec<String> = Vec::new();
-    for part in words.split(", ") {
-        let first = items.first().cloned();
-        let more: Vec<String> = match part {
-            OWN => vec![OWN.to_owned()],
-            "each twice" => items.clone(),
-            "respelled" => items.iter().filter_map(|item| respell(item)).collect(),
-            "the first in capitals" => vec![first?.to_uppercase()],
-            "the first with a port" => vec![format!("{}:{}", first?, search.ports.start())],
-            _ => match (part.strip_prefix('"'), part.strip_prefix("up to ")) {
-                (Some(item), _) => vec![item.strip_suffix('"')?.to_owned()],
-                // One of them is left when they are counted in 16 bits.
-                (_, Some("a number that wraps")) => {
-                    let wrapping = (((search.raw_items.end() >> 16) + 1) << 16) + 1;
-                    items.iter().cycle().take(wrapping.checked_sub(items.len())?).cloned().collect()
-                }
-                (_, Some(number)) => {
-                    let number = around(number, "raw", *search.raw_items.end())?;
-                    items.iter().cycle().take(number.checked_sub(items.len())?).cloned().collect()
-                }
-                _ => {
-                    let (count, kind) = part.split_once(' ')?;
-                    let count = around(count, "max", search.distinct_items).or_else(|| count.parse().ok())?;
-                    of_kind(search, count, kind)?
-                }
-            },
-        };
-        items.extend(more);
-    }
-    Some(items)
+/// The items of an expression, such as `addresses(limit + 1)`, with the functions of `words.rs`: `items` are those of the valid request,
+/// `limit` is the largest number of distinct ones, `raw` that of all, and `own` are some addresses of the account, or unused ones. None
+/// when it can't be evaluated.
+pub(crate) fn items(search: &Search, facts: &Facts, items: &[Json], expression: &str) -> Option<Vec<Json>> {
+    const MOST: usize = 8;
+    let own: Vec<String> = facts.own_addresses.iter().cloned().chain(unused(MOST)).take(MOST).collect();
+    let (limit, raw) = (search.distinct_items, *search.raw_items.end());
+    let known = context! { items => value(items), limit, raw, own };
+    let items = FUNCTIONS.compile_expression(expression).ok()?.eval(known).ok()?;
+    items.try_iter().ok()?.map(|item| item.as_str().map(Json::from)).collect()
 }
 
-fn of_kind(search: &Search, count: usize, kind: &str) -> Option<Vec<String>> {
-    let is_v6 = |item: &String| item.contains(':');
-    let of_family = |v6: bool| distinct(2 * count).into_iter().filter(move |item| is_v6(item) == v6);
-    Some(match kind {
-        "addresses" => distinct(count),
-        "addresses of IPv4" => of_family(false).collect(),
-        "addresses of IPv4 with a port" => {
-            of_family(false).map(|address| format!("{address}:8080")).collect()
-        }
-        "addresses of IPv6" => of_family(true).collect(),
-        "ports of two addresses" => ports(search, count),
-        "addresses and ports" => [distinct(count / 2), ports(search, count - count / 2)].concat(),
-        "of the longest items" => {
-            let last = |index| search.ports.end() - i64::try_from(index).unwrap_or(0);
-            (0..count)
-                .map(|index| format!("[2001:0db8:ffff:ffff:ffff:ffff:ffff:ffff]:{}", last(index)))
-                .collect()
-        }
-        "items of three kinds" => {
-            let of_three = |index| {
-                let port = port(search, index);
-                [format!("198.18.0.{index}"), format!("198.18.0.1:{port}"), format!("[2001:db8::1]:{port}")]
-            };
-            (0..count / 3).flat_map(of_three).collect()
-        }
-        _ => return None,
-    })
+/// Spellings of an IPv6 address that are as long as an item can be.
+pub(super) fn longest(search: &Search, count: usize) -> Vec<String> {
+    let ports = (0..count).filter_map(|index| Some(search.ports.end() - i64::try_from(index).ok()?));
+    ports.map(|port| format!("[2001:0db8:ffff:ffff:ffff:ffff:ffff:ffff]:{port}")).collect()
+}
+
+/// Addresses alone, and ports of one IPv4 and of one IPv6 address.
+pub(super) fn of_three_kinds(search: &Search, count: usize) -> Vec<String> {
+    let of_three = |index| {
+        let port = port(search, index);
+        [format!("198.18.0.{index}"), format!("198.18.0.1:{port}"), format!("[2001:db8::1]:{port}")]
+    };
+    (0..count / 3).flat_map(of_three).collect()
 }
 
 /// One IPv4 and one IPv6 address with distinct ports, alternating.
-fn ports(search: &Search, count: usize) -> Vec<String> {
+pub(super) fn ports(search: &Search, count: usize) -> Vec<String> {
     let item = |index: usize| {
         let port = port(search, index / 2);
         if index.is_multiple_of(2) {

@@ -2,7 +2,6 @@
 
 use super::known::CHANGEABLE;
 use super::*;
-use crate::checks::relation::{Difference, page, report};
 
 pub(super) static PROGRAMS: &[Program] = &[active("search.instance.consistent", |_| {
     let ways: [(_, _, Way); 3] = [

@@ -25,11 +25,7 @@ use serde_json::Value as Json;
 use crate::check::{Case, CaseFn, Check, Cost, ObservedExchange, PassiveFinding, Probe, Scope, Stop};
 use crate::checks::near::near;
 use crate::checks::relation::values::instant;
-use crate::checks::relation::{
-    BATCHES, FieldValue, Filter, FilterKind, Instance, Query, Relation, ResultSet, Survey, Writing,
-    address_of, combinations, kind_of, kinds, lacks_addresses, meeting, read, read_accepted,
-    read_unless_rejected, relate, respell, shown_kinds, survey,
-};
+use crate::checks::relation::*;
 use crate::checks::row::edited;
 use crate::checks::rule::{Program, active, first, passive};
 use crate::checks::token::other_spellings;

@@ -29,7 +29,7 @@ fn written(search: &'static Search) -> Result<String, minijinja::Error> {
     let name = |kind: FilterKind| kind.0.property.name.as_str();
     let of_document = kinds().map(|kind| {
         context! {
-            name => name(kind), label => kind.label(), phrase => kind.phrase(), clause => kind.clause.id(),
+            name => name(kind), label => kind.label(), clause => kind.clause.id(),
             is_shown => kind.field.is_some(), is_free_text => kind.is_free_text(),
             is_text => kind.property.schema.kind == Kind::String, has_null => kind.null.is_some(), has_open_case => kind.has_open_case,
         }

@@ -7,21 +7,7 @@ use minijinja::{Error, Expression, Value as Known};
 
 use super::words::{self, FUNCTIONS};
 use super::*;
-use crate::checks::relation::{excluding, shown_by_all_but};
 use crate::checks::row::fact;
-
-/// The first words of these rows.
-pub(crate) const RELATIONS: [(&str, Relation); 9] = [
-    ("contains", Relation::Contains),
-    ("default", Relation::Default),
-    ("finds", Relation::Survey),
-    ("matching", Relation::Matching),
-    ("page", Relation::Page),
-    ("pages", Relation::Pages),
-    ("respelled", Relation::FirstText),
-    ("still", Relation::Still),
-    ("union", Relation::Union),
-];
 
 struct Searches {
     relation: Relation,
@@ -84,7 +70,7 @@ const OPERATORS: [&str; 9] = ["and", "else", "false", "if", "in", "is", "none", 
 pub(crate) fn case(line: &'static str) -> Option<Case> {
     let (head, parts) = line.split_once(" | ")?;
     let (word, label) = head.split_once(' ')?;
-    let (_, relation) = RELATIONS.into_iter().find(|(name, _)| *name == word)?;
+    let relation = Relation::named(word)?;
     let mut parts = parts.split(" | ");
     let requests = parts.next()?.parse().ok()?;
     let mut needs = Vec::new();

@@ -3,7 +3,6 @@
 use std::ops::RangeInclusive;
 
 use super::*;
-use crate::checks::relation::{counts, echo, is_of_filter, misfits};
 
 pub(super) static PROGRAMS: &[Program] =
     &[passive("search.instance.watched", judge_instances), passive("search.intersection.watched", judge)];

@@ -10,22 +10,29 @@ use super::rules::json;
 use super::*;
 use crate::contract::{Contract, Kind};
 
-/// The functions of expressions. Other words stand for what the account has.
+/// The functions of expressions. Other words stand for what the account has, or for limits of the document.
 pub(super) static FUNCTIONS: LazyLock<Environment<'static>> = LazyLock::new(|| {
     let mut words = Environment::new();
+    let Ok(Contract { search, .. }) = Contract::embedded() else { return words };
+    words.add_function("addresses", addresses::distinct);
+    words.add_function("cycle", |items: Vec<String>, count: usize| {
+        items.into_iter().cycle().take(count).collect::<Vec<_>>()
+    });
+    words.add_function("longest", |count: usize| addresses::longest(search, count));
     words.add_function("near", |values: Vec<String>, label: &str| {
         let near = near("value").chain(near("one value")).find(|near| near.label == label);
         let near = values.iter().filter_map(|value| Some(near?.of(value)).filter(|near| near != value));
         // An empty filter is unspecified.
         near.filter(|near| !near.is_empty()).collect::<BTreeSet<_>>().into_iter().collect::<Vec<_>>()
     });
+    words.add_function("of_three_kinds", |count: usize| addresses::of_three_kinds(search, count));
     // The largest batch, with an item at a place; the last one is -1.
     words.add_function("placed", |item: String, place: i64| {
-        let max = Contract::embedded().map_or(1, |contract| contract.search.distinct_items);
-        let mut items = others(max, std::slice::from_ref(&item));
+        let mut items = others(search.distinct_items, std::slice::from_ref(&item));
         items.insert(usize::try_from(place).unwrap_or(usize::MAX).min(items.len()), item);
         items
     });
+    words.add_function("ports_of_two", |count: usize| addresses::ports(search, count));
     words.add_function("product", |firsts: Vec<Known>, seconds: Vec<Known>| {
         let pairs =
             |first: Known| seconds.iter().map(move |second| Known::from(vec![first.clone(), second.clone()]));
@@ -41,6 +48,9 @@ pub(super) static FUNCTIONS: LazyLock<Environment<'static>> = LazyLock::new(|| {
         list.into_iter().step_by(step).collect::<Vec<_>>()
     });
     words.add_function("unused", |count: usize| addresses::unused(count).collect::<Vec<_>>());
+    words.add_function("with_port", |addresses: Vec<String>| {
+        addresses.iter().map(|address| format!("{address}:8080")).collect::<Vec<_>>()
+    });
     words
 });
 

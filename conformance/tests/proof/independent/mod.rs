@@ -10,13 +10,12 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use sallyport_conformance::contract::Clause;
+use sallyport_conformance::detection::KnownFault;
 use sallyport_conformance::lab::{Backend, Framing, Handler, ProxiedRequest, Reply, Upstream};
 use sallyport_conformance::{Contract, Secret};
 
 use server::engine::{Changes, Rule, has_row};
 use server::{Decisions, Server, world};
-
-use crate::world::KnownFault;
 
 /// Whether a request has made a server panic, which would look like a fault.
 static HAS_PANICKED: AtomicBool = AtomicBool::new(false);
@@ -109,7 +108,7 @@ pub fn faults() -> Vec<KnownFault> {
             id: format!("{PREFIX}{id}"),
             clause: clause.expect("a fault stands below its clause"),
             breaks: breaks.to_owned(),
-            row: None,
+            noticed_by: Vec::new(),
         });
     }
     faults
