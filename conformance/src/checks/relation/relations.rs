@@ -2,7 +2,7 @@ use super::comparison::{compared, few, same};
 use super::response::wrong;
 use super::*;
 use crate::contract::Unspecified;
-use crate::names::names;
+use crate::names;
 
 names! {
     /// What holds between the results of searches, or between a result and the survey, for any data. Rows of searches begin with the name.
