@@ -223,8 +223,9 @@ pub(super) fn search(
     let addresses = if is_possible { query.disjoint_addresses() } else { Vec::new() };
     let is_filtered = is_possible && !query.filters.is_empty();
 
+    let mut buffer = Vec::new();
     let mut values = vec![digest.into(), query.page_size.into(), query.offset().into()];
-    values.extend((dialect.addresses)(&addresses));
+    values.extend((dialect.addresses)(&addresses, &mut buffer));
     if is_filtered {
         values.extend(numbered_filters().map(|(filter, _)| {
             let set = query.filters.iter().find(|(set, _)| set.property == filter.property);
@@ -416,7 +417,7 @@ mod tests {
                     "{sql}"
                 );
                 assert!(!sql.contains("FILTERS") && !sql.contains("MATCHED"), "{sql}");
-                assert_eq!((dialect.addresses)(&[]).len(), FIRST_FILTER - 4);
+                assert_eq!((dialect.addresses)(&[], &mut Vec::new()).len(), FIRST_FILTER - 4);
             }
         }
     }

@@ -188,18 +188,43 @@ pub(crate) fn json_text(value: &impl Serialize) -> Result<Value<'static>, StoreE
     Ok(Value::Text(text.into()))
 }
 
-/// Reads a list or object from JSON text.
+/// Reads a list or object from JSON text, or a simple text without the parser.
 macro_rules! stored_as_json {
-    ($($kind:ty),+) => {$(
+    ($($kind:ty $({ $simple:expr })?)+) => {$(
         impl Column for $kind {
             fn read(value: &Value<'_>) -> Option<Self> {
-                if let Value::Text(text) = value { serde_json::from_str(text).ok() } else { None }
+                let Value::Text(text) = value else { return None };
+                $(
+                    let simple: fn(&str) -> Option<Self> = $simple;
+                    if let Some(value) = simple(text) {
+                        return Some(value);
+                    }
+                )?
+                serde_json::from_str(text).ok()
             }
         }
     )+};
 }
 
-stored_as_json!(Vec<SmolStr>, Capabilities, Parameters, Vec<Endpoint>);
+stored_as_json!(
+    Vec<SmolStr> { simple_list }
+    Capabilities { |text| (text == "{}").then(Capabilities::default) }
+    Parameters
+    Vec<Endpoint>
+);
+
+/// A list of texts without escapes and without spaces between them, as [`json_text`] writes nearly all.
+fn simple_list(text: &str) -> Option<Vec<SmolStr>> {
+    let mut rest = text.strip_prefix("[\"")?.strip_suffix("\"]")?;
+    let mut list = Vec::new();
+    while let Some(end) = rest.bytes().position(|byte| matches!(byte, b'"' | b'\\' | ..b' ')) {
+        let (item, after) = rest.split_at(end);
+        list.push(item.into());
+        rest = after.strip_prefix("\",\"")?;
+    }
+    list.push(rest.into());
+    Some(list)
+}
 
 /// Encodes a type in a column, and decodes it.
 macro_rules! stored {
@@ -266,7 +291,21 @@ held!(bool: Flag, &'a str: Text, String: Text);
 
 #[cfg(test)]
 mod tests {
+    use proptest::prelude::*;
+
     use super::*;
+
+    proptest! {
+        #[test]
+        fn lists_are_read_as_json(
+            items in proptest::collection::vec("[a\"\\\\,\\[\\] \n]{0,3}", 0..4),
+            text in "\\[[\"a,\\\\ \n]{0,9}\\]",
+        ) {
+            for text in [serde_json::to_string(&items).unwrap(), text] {
+                prop_assert_eq!(Column::read(&text.as_str().into()), serde_json::from_str::<Vec<SmolStr>>(&text).ok());
+            }
+        }
+    }
 
     #[test]
     fn a_value_is_not_shown() {

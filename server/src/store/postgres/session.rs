@@ -69,7 +69,7 @@ pub static DIALECT: Dialect = Dialect {
 };
 
 /// Addresses, first ports and last ports.
-fn addresses(addresses: &[Address]) -> Vec<Value<'static>> {
+fn addresses<'a>(addresses: &[Address], _: &'a mut Vec<u8>) -> Vec<Value<'a>> {
     let array = |value: fn(&Address) -> Value<'static>| Value::Array(addresses.iter().map(value).collect());
     vec![
         array(|it| it.ip.into()),

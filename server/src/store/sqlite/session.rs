@@ -59,21 +59,21 @@ pub static DIALECT: Dialect = Dialect {
 };
 
 /// One array, which SQLite reads in place; parsing JSON would take a fifth of a millisecond for 500 addresses.
-fn addresses(addresses: &[Address]) -> Vec<Value<'static>> {
+fn addresses<'a>(addresses: &[Address], buffer: &'a mut Vec<u8>) -> Vec<Value<'a>> {
     let digits = |port: u16| {
         let digits = [port / 10_000, port / 1_000 % 10, port / 100 % 10, port / 10 % 10, port % 10];
         digits.map(|digit| b'0' + digit as u8)
     };
-    let blob = |address: &Address| {
+    buffer.reserve(26 * addresses.len());
+    for address in addresses {
         let ports = address.ports();
-        let mut blob = [0; 26];
-        blob[..16].copy_from_slice(&ip_bytes(address.ip));
-        blob[16..21].copy_from_slice(&digits(*ports.start()));
-        blob[21..].copy_from_slice(&digits(*ports.end()));
-        Value::Bytes(blob.to_vec().into())
-    };
+        buffer.extend(ip_bytes(address.ip));
+        buffer.extend(digits(*ports.start()));
+        buffer.extend(digits(*ports.end()));
+    }
+    let blobs = buffer.chunks(26).map(|blob| Value::Bytes(blob.into()));
     // `matched.sql` uses the first of three parameters.
-    vec![Value::Array(addresses.iter().map(blob).collect()), Value::Null, Value::Null]
+    vec![Value::Array(blobs.collect()), Value::Null, Value::Null]
 }
 
 /// A session on a connection, borrowed or its own.
