@@ -75,16 +75,19 @@ impl<'a> Cases<'a> {
         self.of_case.contains_key(&(check, label))
     }
 
-    /// `Some(None)` when a detector's case has a result, `Some(reason)` when it has none; `None` if its case or judge was not added.
-    fn reason(&self, matrix: &Matrix, Detector { judge, case }: &Detector) -> Option<Option<&'a str>> {
-        let CaseName { check, label } = &matrix.cases()[*case];
-        let is_judged = check == judge || self.judges.contains(&**judge);
-        self.of_case.get(&(&**check, &**label)).copied().filter(|_| is_judged)
+    /// `Some(None)` when a case has a result, `Some(reason)` when it has none; `None` if it was not added.
+    fn of_case(&self, CaseName { check, label }: &CaseName) -> Option<Option<&'a str>> {
+        self.of_case.get(&(&**check, &**label)).copied()
+    }
+
+    fn is_judged(&self, judge: &str, case: &CaseName) -> bool {
+        &*case.check == judge || self.judges.contains(judge)
     }
 
     /// Whether the case of a detector was added with a result, and its judge too.
     pub(crate) fn has_result(&self, matrix: &Matrix, detector: &Detector) -> bool {
-        self.reason(matrix, detector) == Some(None)
+        let case = &matrix.cases()[detector.case];
+        self.of_case(case) == Some(None) && self.is_judged(&detector.judge, case)
     }
 
     /// Adds a check whose findings count.
@@ -98,11 +101,15 @@ impl Detection {
     pub fn new(matrix: &Matrix, cases: &Cases<'_>) -> Self {
         let mut clauses: BTreeMap<Clause, ClauseDetection> = BTreeMap::new();
         let mut unlocks: BTreeMap<&str, usize> = BTreeMap::new();
+        // Of each case once, since many detectors have it.
+        let of_case: Vec<_> = matrix.cases().iter().map(|case| cases.of_case(case)).collect();
         for fault in matrix.faults() {
             let new = || ClauseDetection { id: fault.clause, known: 0, noticed: 0, unnoticed: Vec::new() };
             let clause = clauses.entry(fault.clause).or_insert_with(new);
             clause.known += 1;
-            let reasons = fault.noticed_by.iter().filter_map(|detector| cases.reason(matrix, detector));
+            let reasons = fault.noticed_by.iter().filter_map(|Detector { judge, case }| {
+                of_case[*case].filter(|_| cases.is_judged(judge, &matrix.cases()[*case]))
+            });
             let reasons: Vec<Option<&str>> = reasons.collect();
             if reasons.contains(&None) {
                 clause.noticed += 1;

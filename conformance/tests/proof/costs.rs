@@ -61,13 +61,27 @@ impl Costs {
             let cases = of_check.map(|Detector { case, .. }| &matrix.cases()[*case]);
             let cases = cases.filter(|case| self.prices.contains_key(case));
             let Some(case) = cases.min_by_key(|case| (self.price(case), (*case).clone())) else { continue };
-            let CaseName { check: of, label } = self.senders.get(case).map_or(case, |(_, sender)| sender);
-            // The unnamed case of a check is chosen by the check itself.
-            let mut patterns = vec![if label.is_empty() { of.to_string() } else { format!("{of}/{label}") }];
+            let mut patterns = vec![self.pattern(case)];
             patterns.extend(check.is_passive().then(|| check.id.to_owned()));
             chosen.push((self.price(case), patterns));
         }
         chosen.sort();
         chosen.into_iter().map(|(_, patterns)| patterns).collect()
+    }
+
+    /// Patterns for every case that notices a fault, and for the passive checks that judge them.
+    pub fn noticing(&self, matrix: &Matrix, fault: &KnownFault) -> Vec<String> {
+        let of = |Detector { judge, case }: &Detector| {
+            let case = &matrix.cases()[*case];
+            let passive = (*judge != case.check).then(|| judge.to_string());
+            passive.into_iter().chain([self.pattern(case)])
+        };
+        fault.noticed_by.iter().flat_map(of).collect()
+    }
+
+    fn pattern(&self, case: &CaseName) -> String {
+        let CaseName { check, label } = self.senders.get(case).map_or(case, |(_, sender)| sender);
+        // The unnamed case of a check is chosen by the check itself.
+        if label.is_empty() { check.to_string() } else { format!("{check}/{label}") }
     }
 }

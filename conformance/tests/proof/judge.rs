@@ -101,14 +101,16 @@ impl Judge {
         self.faults().find(|(_, fault)| fault.id == id)
     }
 
-    /// The fault with that id must be noticed by the cheapest case that the matrix names, or by the cheapest of each check.
+    /// The fault with that id must be noticed by the cheapest case that the matrix names, by the cheapest of each check, or by all of them.
     pub fn fault(&self, id: &str) -> Result<(), Failed> {
         let matrix = Matrix::embedded()?;
         let known = matrix.faults().iter().find(|fault| fault.id == id).ok_or("unknown fault")?;
         let (world, fault) = self.find(id).ok_or("unknown fault")?;
         self.block_on(async {
             let cheapest = world.costs.cheapest(matrix, known);
-            for only in [cheapest.first().cloned().unwrap_or_default(), cheapest.concat()] {
+            // A server that throttles each twentieth call does so to many cases together.
+            let all = world.costs.noticing(matrix, known);
+            for only in [cheapest.first().cloned().unwrap_or_default(), cheapest.concat(), all] {
                 if cites(&world.against(fault, &only).await, fault) {
                     return Ok(());
                 }

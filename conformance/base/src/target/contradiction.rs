@@ -1,6 +1,6 @@
 //! Finds facts that contradict each other, because checks that rely on a wrong one report findings on a conforming service.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::net::{IpAddr, SocketAddr};
 
 use super::{Fact, Facts, Secret};
@@ -45,9 +45,12 @@ pub(super) fn contradictions(token: &Secret, facts: &Facts) -> Vec<String> {
         let (variable, description) = (fact.variable(), fact.description());
         wrong.push(format!("{variable} has the account's own token: expected {description}"));
     }
+    let exclusive: BTreeSet<Fact> = EXCLUSIVE.iter().flat_map(|(one, other)| [*one, *other]).collect();
+    let subjects: BTreeMap<Fact, BTreeSet<String>> =
+        exclusive.into_iter().map(|fact| (fact, subjects(facts, fact))).collect();
     for (one, other) in EXCLUSIVE {
         let is_secret = facts.secrets_of(one).next().is_some();
-        for subject in subjects(facts, one).intersection(&subjects(facts, other)) {
+        for subject in subjects[&one].intersection(&subjects[&other]) {
             wrong.push(format!(
                 "{} and {} can't both hold for {}: the first is {}, the second {}",
                 one.variable(),

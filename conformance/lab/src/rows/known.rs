@@ -32,7 +32,7 @@ impl Object for Dropped {}
 #[derive(Debug, Clone)]
 pub(super) struct Known {
     seen: Arc<Seen>,
-    reply: Option<Arc<Reply>>,
+    reply: Option<Arc<(Reply, Words)>>,
     /// Further values, the latest of a name last.
     more: Vec<(&'static str, Value)>,
     /// How often something came, in one act.
@@ -43,7 +43,22 @@ pub(super) struct Known {
 #[derive(Debug)]
 struct Seen {
     call: Call,
-    words: Mutex<HashMap<String, Value>>,
+    words: Words,
+}
+
+/// The words that were asked for. Most are asked for again, and a body takes long to parse.
+#[derive(Debug, Default)]
+struct Words(Mutex<HashMap<String, Value>>);
+
+impl Words {
+    fn get(&self, word: &str, find: impl FnOnce() -> Option<Value>) -> Option<Value> {
+        if let Some(known) = lock(&self.0).get(word) {
+            return Some(known.clone());
+        }
+        let found = find()?;
+        lock(&self.0).insert(word.to_owned(), found.clone());
+        Some(found)
+    }
 }
 
 const WORDS: &str = include_str!("words.txt");
@@ -69,12 +84,16 @@ pub(super) fn json(value: &Value) -> serde_json::Value {
 
 impl Known {
     pub(super) fn new(call: &Call) -> Self {
-        let seen = Seen { call: call.clone(), words: Mutex::default() };
+        let seen = Seen { call: call.clone(), words: Words::default() };
         Self { seen: Arc::new(seen), reply: None, more: Vec::new(), counts: Arc::default() }
     }
 
     pub(super) fn with_reply(&self, reply: &Reply) -> Self {
-        Self { reply: Some(Arc::new(reply.clone())), counts: Arc::default(), ..self.clone() }
+        Self {
+            reply: Some(Arc::new((reply.clone(), Words::default()))),
+            counts: Arc::default(),
+            ..self.clone()
+        }
     }
 
     pub(super) fn with(&self, word: &'static str, value: Value) -> Self {
@@ -88,8 +107,7 @@ impl Known {
         Self { counts: Arc::default(), ..self.clone() }
     }
 
-    fn of_reply(&self, word: &str) -> Option<Value> {
-        let reply = self.reply.as_deref()?;
+    fn of_reply(&self, reply: &Reply, word: &str) -> Option<Value> {
         let items = || {
             let mut body = reply.json();
             self.seen.call.list(&mut body).map(std::mem::take)
@@ -111,13 +129,8 @@ impl Known {
     }
 
     fn of_call(&self, word: &str) -> Option<Value> {
-        if let Some(known) = lock(&self.seen.words).get(word) {
-            return Some(known.clone());
-        }
         let call = &self.seen.call;
-        let found = of_request(call, word).or_else(|| of_contract(call, word))?;
-        lock(&self.seen.words).insert(word.to_owned(), found.clone());
-        Some(found)
+        of_request(call, word).or_else(|| of_contract(call, word))
     }
 
     fn function(&self, word: &str) -> Option<Value> {
@@ -175,7 +188,11 @@ impl Object for Known {
         if let Some(text) = defined(word) {
             return Some(text.value(self).unwrap_or_else(Value::from));
         }
-        self.of_reply(word).or_else(|| self.of_call(word)).or_else(|| self.function(word))
+        let reply = self.reply.as_deref();
+        reply
+            .and_then(|(reply, words)| words.get(word, || self.of_reply(reply, word)))
+            .or_else(|| self.seen.words.get(word, || self.of_call(word)))
+            .or_else(|| self.function(word))
     }
 }
 

@@ -55,8 +55,9 @@ pub(super) fn network(ip: IpAddr) -> String {
     }
 }
 
-fn text(of: &Value, name: &str) -> String {
-    of.get_attr(name).ok().and_then(|value| value.to_str()).unwrap_or_default().to_string()
+/// A text stays a value, which is hashed and compared like it, since there are some thousand instances.
+fn text(of: &Value, name: &str) -> Value {
+    of.get_attr(name).unwrap_or_default()
 }
 
 fn port(of: &Value) -> Option<i64> {
@@ -66,7 +67,7 @@ fn port(of: &Value) -> Option<i64> {
 /// The items by address and port, each with its `first` text, its `last`, or the `stored` spelling where one has it.
 pub(super) fn deduplicated(items: Vec<Value>, kept: &str) -> Vec<Value> {
     let mut first: Vec<Value> = Vec::new();
-    let mut known: HashMap<(String, Option<i64>), usize> = HashMap::new();
+    let mut known: HashMap<(Value, Option<i64>), usize> = HashMap::new();
     for item in items {
         let at = *known.entry((text(&item, "ip"), port(&item))).or_insert(first.len());
         match first.get_mut(at) {
@@ -83,13 +84,13 @@ pub(super) fn deduplicated(items: Vec<Value>, kept: &str) -> Vec<Value> {
 /// The instances at addresses of the items, in their order, each with what the items say of it: how many have its port or none (`hits`),
 /// the same in the stored spelling, the ports that others have, whether one has none, and its number among those of its address.
 pub(super) fn matching(instances: Vec<Value>, items: Vec<Value>) -> Vec<Value> {
-    let mut by_address: HashMap<String, Vec<(Option<i64>, bool)>> = HashMap::new();
+    let mut by_address: HashMap<Value, Vec<(Option<i64>, bool)>> = HashMap::new();
     for item in items {
         let ip = text(&item, "ip");
         let is_stored = text(&item, "text") == ip;
         by_address.entry(ip).or_default().push((port(&item), is_stored));
     }
-    let mut numbers: HashMap<String, usize> = HashMap::new();
+    let mut numbers: HashMap<Value, usize> = HashMap::new();
     let mut found = Vec::new();
     for instance in instances {
         let ip = text(&instance, "ip");
