@@ -11,7 +11,7 @@ use sallyport_conformance::{Contract, Options, Report, Suite, Target, Verdict};
 use super::UsageError;
 use super::arguments::RunArguments;
 use super::lab::SandboxTokens;
-use super::output::{Output, print};
+use super::output::Output;
 use super::replay::read_report;
 use super::reports::Reports;
 use super::setup::{Setup, select};
@@ -110,7 +110,7 @@ fn selected(mut setup: Setup, arguments: &RunArguments) -> Result<Setup, UsageEr
     Ok(setup)
 }
 
-pub(crate) async fn plan(arguments: RunArguments) -> Result<Verdict, UsageError> {
+pub(crate) async fn plan(arguments: RunArguments) -> Result<String, UsageError> {
     let contract = Contract::embedded()?;
     let setup = selected(Setup::without_sending(&arguments.target)?, &arguments)?;
     let described = setup.described()?;
@@ -144,9 +144,7 @@ pub(crate) async fn plan(arguments: RunArguments) -> Result<Verdict, UsageError>
         let facts = looked_for.join(", ");
         text.push_str(&format!("the run first looks for {facts}; what it finds adds cases\n"));
     }
-    text.push_str(&format!("the run {}\n", report::detected(&plan.detection(matrix), "would notice")));
-    print(&text);
-    Ok(Verdict::Conforms)
+    Ok(text + &format!("the run {}\n", report::detected(&plan.detection(matrix), "would notice")))
 }
 
 fn cases(planned: &PlannedCheck) -> Option<String> {
