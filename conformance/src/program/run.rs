@@ -52,7 +52,8 @@ pub(crate) async fn run(arguments: RunArguments) -> Result<Verdict, UsageError> 
     let report = ran?;
     reports.write(&report);
     let json = arguments.report.iter().find(|request| request.format == Format::Json);
-    let command = json.and_then(|json| report::first_evidence(&report, &json.file()?.display().to_string()));
+    let command =
+        json.and_then(|json| report::first_evidence(&report, &json.file.as_ref()?.display().to_string()));
     if let Some(command) = command.filter(|_| detail > Detail::Quiet) {
         output.print(&format!("{:>16} {}\n", "as one file", report::plain(&command)));
     }
