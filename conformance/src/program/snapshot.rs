@@ -4,7 +4,7 @@ use std::path::Path;
 use sallyport_conformance::contract::{Clause, Unspecified};
 use sallyport_conformance::report::{plain, quantity};
 use sallyport_conformance::run::SessionError;
-use sallyport_conformance::snapshot::{self, Recording, RecordingResult};
+use sallyport_conformance::snapshot::{self, Recording};
 use sallyport_conformance::{Contract, Verdict, files};
 
 use super::UsageError;
@@ -52,13 +52,13 @@ pub(crate) async fn compare(
     let contract = Contract::embedded()?;
     let differences = before.differences(&after);
     let (mut text, catalogue) = (String::new(), &contract.catalogue);
-    for of_subject in differences.chunk_by(|one, other| one.subject == other.subject) {
-        let id = of_subject[0].subject.as_str();
+    for of_subject in differences.chunk_by(|(_, one), (_, other)| one.subject == other.subject) {
+        let id = of_subject[0].1.subject.as_str();
         let clause = Clause::from_id(id).map(|clause| &catalogue.clause(clause).text);
         let open = Unspecified::from_id(id).map(|unspecified| &catalogue.unspecified(unspecified).text);
         let _ = writeln!(text, "\n{}: {}", plain(id), clause.or(open).map_or("", String::as_str));
-        for difference in of_subject {
-            let _ = writeln!(text, "  {}", plain(&difference.case));
+        for (case, difference) in of_subject {
+            let _ = writeln!(text, "  {}", plain(case));
             for line in difference.text.split('\n').filter(|line| !line.is_empty()) {
                 let _ = writeln!(text, "    {}", plain(line));
             }
@@ -78,7 +78,7 @@ async fn observed(arguments: &TargetArguments) -> Result<Result<Recording, Verdi
         Ok(snapshot::record(contract, target, options.budget, options.wire).await)
     });
     match recorded.await? {
-        Ok(RecordingResult { recording, left_out }) => {
+        Ok((recording, left_out)) => {
             if !left_out.is_empty() {
                 let names = left_out.join(", ");
                 print(&format!("left out, because they would exceed --max-gateways: {names}\n"));
