@@ -13,8 +13,9 @@ mod saved;
 mod session;
 mod suite;
 
-pub(crate) use preflight::Obstacle;
 pub(crate) use suite::concluded_passive;
+
+use preflight::Obstacle;
 
 pub use crate::check::{CaseResult, CheckResult, LoggedExchange, RunLog};
 pub use coverage::{Coverage, NotJudged};

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use super::{Obstacle, SetupError, Verdict};
+use super::{SetupError, Verdict};
 use crate::contract::Contract;
 use crate::response::gateways;
 use crate::target::Target;
@@ -71,7 +71,7 @@ impl<'a> Session<'a> {
         }
         match obstacle {
             None => Ok(session),
-            Some(Obstacle { verdict, reason }) => {
+            Some((verdict, reason)) => {
                 Err(SessionError::Unreachable(verdict, session.redactor.redact(&reason)))
             }
         }
@@ -87,20 +87,11 @@ impl<'a> Session<'a> {
         request: &Request,
         policy: ThrottlingPolicy,
     ) -> Result<Exchange, SessionError> {
-        self.exchange(case, request, policy).await.map_err(|error| match error {
+        let count = |exchange: &mut Exchange| gateways::count(self.contract, request, &exchange.result);
+        let cost = gateways::cost(self.contract, request);
+        self.wire.send(case, request, cost, policy, count).await.map_err(|error| match error {
             WireError::Budget(reached) => reached.into(),
             WireError::Setup(_) => SessionError::Setup(error.into()),
         })
-    }
-
-    pub(super) async fn exchange(
-        &self,
-        case: &str,
-        request: &Request,
-        policy: ThrottlingPolicy,
-    ) -> Result<Exchange, WireError> {
-        let count = |exchange: &mut Exchange| gateways::count(self.contract, request, &exchange.result);
-        let cost = gateways::cost(self.contract, request);
-        self.wire.send(case, request, cost, policy, count).await
     }
 }

@@ -188,7 +188,7 @@ impl<'a> Suite<'a> {
         match checks::discover(&self.context(shared), |fact| self.looks_for(fact), &extracting).await {
             // The plan contains the control request that is sent where nothing is looked for.
             Ok(found) => Ok((looks && self.session.meter.usage() != before).then_some(found)),
-            Err(rejection) => Err(Obstacle::new(
+            Err(rejection) => Err((
                 Verdict::AccessDenied,
                 format!(
                     "the target accepts the account's token and rejects each of its extractions ({rejection}): check the \
@@ -220,13 +220,13 @@ impl<'a> Suite<'a> {
         let cases = self.plan.cases(Some(&checks));
         let detection = Detection::new(self.matrix, &cases);
         let catalogue = &self.session.contract.catalogue;
-        let obstructed = obstacle.as_ref().map(|obstacle| obstacle.reason.as_str());
+        let obstructed = obstacle.as_ref().map(|(_, reason)| reason.as_str());
         let coverage = Coverage::new(&checks, catalogue, &detection, self.matrix, obstructed);
         let clauses = ClauseSummary::from_results(&checks, catalogue, &coverage.open().collect());
         let diagnosis = Diagnosis::from_results(&checks, &cases, self.matrix);
         drop(cases);
         let (verdict, stopped, unmet) = match obstacle {
-            Some(Obstacle { verdict, reason }) => (verdict, Some(reason), Vec::new()),
+            Some((verdict, reason)) => (verdict, Some(reason), Vec::new()),
             None => {
                 let unmet = self.options.gates.unmet(&checks, &coverage, &detection, &expectations);
                 let stopped = self.stopper.reason().map(str::to_owned);
