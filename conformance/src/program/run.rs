@@ -22,7 +22,7 @@ pub(crate) async fn run(arguments: RunArguments) -> Result<Verdict, UsageError> 
     let setup = selected(Setup::new(&arguments.target)?, &arguments)?;
     let described = setup.described()?;
     let Setup { target, mut options, .. } = setup;
-    options.retries = arguments.retries.into();
+    options.retries = Some(arguments.retries.into());
     options.explore = arguments.explore.map(|seconds| Exploration {
         time: Duration::from_secs(seconds.get().into()),
         requests: arguments.explore_requests.map_or(Exploration::REQUESTS, NonZeroU64::get),

@@ -67,7 +67,7 @@ pub(crate) async fn run(arguments: WatchArguments) -> Result<Verdict, UsageError
     let is_embedded = target.is_none();
     select(&arguments.selection, &mut options)?;
     // Each run is one sample, so that an intermittent violation shows in the metrics.
-    options.retries = 0;
+    options.retries = Some(0);
     with_target(target, async |target| watch(contract, target, options, &arguments, is_embedded).await).await
 }
 
