@@ -136,8 +136,7 @@ impl Setup {
         let Config {
             base_url,
             profile,
-            only,
-            skip,
+            selection,
             token,
             ceilings,
             connection,
@@ -202,7 +201,7 @@ impl Setup {
         let profile = named.unwrap_or(if target.is_some() { Profile::Production } else { Profile::Full });
         let budget = arguments.ceilings.over(ceilings.over(profile.budget()));
         let options = Options {
-            selection: Selection { only, skip },
+            selection,
             profile,
             budget,
             wire,
