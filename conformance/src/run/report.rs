@@ -164,7 +164,7 @@ impl Report {
         }];
         let accepted: Vec<String> = self
             .accepted()
-            .map(|Expectation { clause, until, .. }| format!("{clause} until {until}"))
+            .map(|Expectation { expected, .. }| format!("{} until {}", expected.clause, expected.until))
             .collect();
         if !accepted.is_empty() {
             let count = quantity(accepted.len(), "accepted violation");
