@@ -117,7 +117,7 @@ impl Report {
             contract_sha256: contract.sha256.clone(),
             profile: Self::RECORDED,
             budget,
-            totals: Totals::from_results(&checks),
+            totals: Totals::from_outcomes(checks.iter().map(|result| &result.outcome)),
             coverage,
             checks,
             clauses,

@@ -216,7 +216,7 @@ impl<'a> Suite<'a> {
             self.stopper.stop(overdrawn.to_string());
         }
         let expectations = expectations(&checks, &self.options.expected, self.today);
-        let totals = Totals::from_results(&checks);
+        let totals = Totals::from_outcomes(checks.iter().map(|result| &result.outcome));
         let cases = self.plan.cases(Some(&checks));
         let detection = Detection::new(self.matrix, &cases);
         let catalogue = &self.session.contract.catalogue;
