@@ -96,7 +96,7 @@ impl Plan {
                 let reason = reason.filter(|_| !outcome.is_some_and(Outcome::concluded));
                 cases.add(id, label, reason);
                 for control in planned.case.controls_in_run() {
-                    cases.add_shared(SharedControl::SOURCE, &control.label, reason);
+                    cases.add(SharedControl::SOURCE, &control.label, reason);
                 }
             }
         }
