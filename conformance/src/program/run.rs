@@ -71,7 +71,7 @@ pub(crate) async fn observed(
 ) -> Result<Report, UsageError> {
     let screen = output.screen(detail);
     let suite = Suite::new(contract, target, options)?;
-    let signals = Signals::listen(suite.stopper(), Signals::TIME_WITH_REPORTS, Verdict::Incomplete)?;
+    let signals = Signals::listen(suite.stopper.clone(), Signals::TIME_WITH_REPORTS, Verdict::Incomplete)?;
     let mut report = suite.run(&Progress::new(output, screen, output.is_terminal())).await;
     if let Some(before) = before {
         report.compare_with(before);
@@ -123,12 +123,12 @@ pub(crate) async fn plan(arguments: RunArguments) -> Result<String, UsageError> 
         let facts = [Fact::OwnAddresses, Fact::EmptyRegion, Fact::ScarceRegion];
         let looked_for = facts.into_iter().filter(|fact| suite.looks_for(*fact)).map(|fact| fact.to_string());
         let looked_for = looked_for.collect::<Vec<_>>();
-        Ok((suite.plan().clone(), looked_for))
+        Ok((suite.plan.clone(), looked_for))
     });
     let (plan, looked_for) = planned.await?;
     let matrix = Matrix::embedded()?;
     let mut text = format!("{described}{:>16} {}\n\n", "profile", profile.name());
-    for planned in plan.planned() {
+    for planned in &plan.planned {
         let id = planned.check.id;
         let line = match planned.skipped() {
             None => {
@@ -154,7 +154,7 @@ fn cases(planned: &PlannedCheck) -> Option<String> {
 }
 
 fn sum(plan: &Plan) -> String {
-    let skipped = plan.planned().iter().filter(|planned| planned.skipped().is_some()).count();
+    let skipped = plan.planned.iter().filter(|planned| planned.skipped().is_some()).count();
     let cost = plan.cost();
     let more = if plan.is_limited() {
         "; requests and gateways that these cases do not use are spent on other cases"
@@ -163,7 +163,7 @@ fn sum(plan: &Plan) -> String {
     };
     format!(
         "\n{} would run, {skipped} would be skipped; at most {} and {}, without retries{more}\n",
-        quantity(plan.planned().len() - skipped, "check"),
+        quantity(plan.planned.len() - skipped, "check"),
         quantity(cost.requests, "request"),
         quantity(cost.gateways, "gateway")
     )

@@ -34,11 +34,13 @@ pub struct Suite<'a> {
     session: Session<'a>,
     registered: Vec<&'static Check>,
     options: Options,
-    plan: Plan,
+    /// The plan of the run. A run that discovers a fact makes another one.
+    pub plan: Plan,
     matrix: &'static Matrix,
     today: Date,
     canaries: Canaries,
-    stopper: Stopper,
+    /// Ends the run early, for example on Ctrl-C.
+    pub stopper: Stopper,
     /// Time in which cases were polled.
     busy: Mutex<Duration>,
 }
@@ -90,24 +92,14 @@ impl<'a> Suite<'a> {
         })
     }
 
-    /// The plan of the run. A run that discovers a fact makes another one.
-    pub fn plan(&self) -> &Plan {
-        &self.plan
-    }
-
-    /// A handle that ends the run early, for example on Ctrl-C.
-    pub fn stopper(&self) -> Stopper {
-        self.stopper.clone()
-    }
-
     /// Runs the checks. The report holds no secret.
     pub async fn run(self, observer: &dyn Observer) -> Report {
         let begun = (Instant::now(), jiff::Timestamp::now());
-        let planned = self.plan.planned().iter().map(|planned| planned.check);
+        let planned = self.plan.planned.iter().map(|planned| planned.check);
         let checks: Vec<&'static Check> = planned.chain(self.options.explore.map(|_| &*RELATIONS)).collect();
         observer.begun(&checks);
         // A fact that is discovered unlocks cases of active checks only.
-        let running = self.plan.planned().iter().filter(|planned| planned.skipped().is_none());
+        let running = self.plan.planned.iter().filter(|planned| planned.skipped().is_none());
         let running: Vec<_> = running.map(|planned| planned.check).collect();
         let shared = SharedState {
             passive: PassiveChecks::new(&running, self.options.inferred),
@@ -183,7 +175,7 @@ impl<'a> Suite<'a> {
         let extracts = |planned: &&PlannedCheck| {
             planned.check.operation == Some(OperationId::Extract) && options.budget.gateways > 0
         };
-        let extracting = plan.planned().iter().filter(extracts).flat_map(PlannedCheck::running);
+        let extracting = plan.planned.iter().filter(extracts).flat_map(PlannedCheck::running);
         let extracting: Vec<&Case> = extracting.collect();
         match checks::discover(&self.context(shared), |fact| self.looks_for(fact), &extracting).await {
             // The plan contains the control request that is sent where nothing is looked for.

@@ -44,7 +44,7 @@ async fn no_check_costs_more_than_it_says() {
     let mut dearer = Vec::new();
     for check in registry() {
         let suite = Suite::new(contract, reference.target(), only(check.id)).expect("a suite");
-        let cost = suite.plan().cost();
+        let cost = suite.plan.cost();
         let Usage { requests, gateways, .. } = suite.run(&SilentObserver).await.usage;
         // One request asks whether anybody is there and accepts the token, and another whether the account may extract.
         let asked = 1 + u64::from(check.operation == Some(OperationId::Extract));

@@ -166,7 +166,7 @@ impl Watch<'_> {
         self.folder.note_extraction(begun, options.budget.gateways);
         self.kept(self.folder.save(), &mut true);
         let suite = Suite::new(self.contract, self.target, options)?;
-        let stopper = suite.stopper();
+        let stopper = suite.stopper.clone();
         let mut running = std::pin::pin!(suite.run(&SilentObserver));
         tokio::select! {
             report = &mut running => {
