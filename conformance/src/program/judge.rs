@@ -14,7 +14,7 @@ use super::UsageError;
 use super::arguments::TargetArguments;
 use super::output::{Output, print};
 use super::replay::{again, read_report};
-use super::setup::Setup;
+use super::setup::{AccountToken, Setup};
 
 #[derive(Debug, Args)]
 pub(crate) struct JudgeArguments {
@@ -67,7 +67,7 @@ pub(crate) async fn judge(arguments: JudgeArguments) -> Result<Verdict, UsageErr
     }
     let is_given = arguments.target.base_url.is_some() || arguments.target.config.is_some();
     if is_given && (verdict == Verdict::Findings || judgement.is_valid_and_rejected) {
-        let Setup { target, options, .. } = Setup::new(&arguments.target)?;
+        let Setup { target, options, .. } = Setup::new(&arguments.target, AccountToken::Required)?;
         let target = target.ok_or("expected --base-url, or a configuration with base-url")?;
         let reduction = Reduction { contract, target: &target, options, original: &judgement };
         return reduction.run(verdict).await;

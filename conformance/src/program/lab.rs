@@ -21,7 +21,7 @@ use serde_json::json;
 use super::UsageError;
 use super::arguments::{ListFormat, loopback};
 use super::output::{listed, print};
-use super::run::with_reference;
+use super::run::with_target;
 use super::setup::Setup;
 use super::signals::Signals;
 
@@ -138,14 +138,11 @@ pub(crate) async fn proxy(mut arguments: ProxyArguments) -> Result<Verdict, Usag
     let upstream = (!arguments.embedded).then(|| Setup::of_upstream(&mut arguments)).transpose()?;
     let (target, options) = upstream.unzip();
     let options = options.unwrap_or_default();
-    let tokens = arguments.sandbox_tokens.take().unwrap_or_default();
-    let work = async |target: &Target| {
+    let tokens = arguments.sandbox_tokens.take();
+    with_target(target, tokens, async |target| {
         serve(&arguments, (target, &options), &stopper, faults, variations, Arc::new(scenarios)).await
-    };
-    match target {
-        Some(target) => work(&target).await,
-        None => with_reference(tokens, work).await,
-    }
+    })
+    .await
 }
 
 async fn serve(

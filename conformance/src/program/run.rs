@@ -14,12 +14,12 @@ use super::lab::SandboxTokens;
 use super::output::Output;
 use super::replay::read_report;
 use super::reports::Reports;
-use super::setup::{Setup, select};
+use super::setup::{AccountToken, Setup, select};
 use super::signals::Signals;
 
 pub(crate) async fn run(arguments: RunArguments) -> Result<Verdict, UsageError> {
     let contract = Contract::embedded()?;
-    let setup = selected(Setup::new(&arguments.target)?, &arguments)?;
+    let setup = selected(Setup::new(&arguments.target, AccountToken::Required)?, &arguments)?;
     let described = setup.described()?;
     let Setup { target, mut options, .. } = setup;
     options.retries = Some(arguments.retries.into());
@@ -44,7 +44,7 @@ pub(crate) async fn run(arguments: RunArguments) -> Result<Verdict, UsageError> 
     if detail > Detail::Quiet {
         output.print(&described);
     }
-    let ran = with_target(target, async |target| {
+    let ran = with_target(target, None, async |target| {
         observed(contract, target, options, detail, output, before.as_ref()).await
     })
     .await;
@@ -82,14 +82,27 @@ pub(crate) async fn observed(
     Ok(report)
 }
 
-/// Calls `work` with the target, or with the embedded reference server when there is none.
+/// Calls `work` with the target, or when there is none with the embedded reference server, which has these tokens.
 pub(crate) async fn with_target<T>(
     target: Option<Target>,
+    tokens: Option<SandboxTokens>,
     work: impl AsyncFnOnce(&Target) -> Result<T, UsageError>,
 ) -> Result<T, UsageError> {
-    match target {
-        Some(target) => work(&target).await,
-        None => with_reference(SandboxTokens::default(), work).await,
+    if let Some(target) = target {
+        return work(&target).await;
+    }
+    #[cfg(feature = "embedded")]
+    {
+        let tokens = tokens.unwrap_or_default();
+        let reference = sallyport_conformance::embedded::Reference::start_with(tokens).await?;
+        let done = work(reference.target()).await;
+        reference.close().await;
+        done
+    }
+    #[cfg(not(feature = "embedded"))]
+    {
+        drop(tokens);
+        Err(NO_EMBEDDED_SERVER.into())
     }
 }
 
@@ -113,11 +126,11 @@ fn selected(mut setup: Setup, arguments: &RunArguments) -> Result<Setup, UsageEr
 
 pub(crate) async fn plan(arguments: RunArguments) -> Result<String, UsageError> {
     let contract = Contract::embedded()?;
-    let setup = selected(Setup::without_sending(&arguments.target)?, &arguments)?;
+    let setup = selected(Setup::new(&arguments.target, AccountToken::Unused)?, &arguments)?;
     let described = setup.described()?;
     let Setup { target, options, .. } = setup;
     let profile = options.profile;
-    let planned = with_target(target, async |target| {
+    let planned = with_target(target, None, async |target| {
         let suite = Suite::new(contract, target, options)?;
         // Protocols are looked for only where no extraction is served.
         let facts = [Fact::OwnAddresses, Fact::EmptyRegion, Fact::ScarceRegion];
@@ -169,27 +182,7 @@ fn sum(plan: &Plan) -> String {
     )
 }
 
-/// Calls `work` with the embedded reference server, which has these tokens.
-#[cfg(feature = "embedded")]
-pub(crate) async fn with_reference<T>(
-    tokens: SandboxTokens,
-    work: impl AsyncFnOnce(&Target) -> Result<T, UsageError>,
-) -> Result<T, UsageError> {
-    let reference = sallyport_conformance::embedded::Reference::start_with(tokens).await?;
-    let done = work(reference.target()).await;
-    reference.close().await;
-    done
-}
-
 /// What a command says that needs the embedded server in a build without it.
 #[cfg(not(feature = "embedded"))]
 pub(crate) const NO_EMBEDDED_SERVER: &str =
     "this build has no embedded server; install the suite without --no-default-features";
-
-#[cfg(not(feature = "embedded"))]
-pub(crate) async fn with_reference<T>(
-    _: SandboxTokens,
-    _: impl AsyncFnOnce(&Target) -> Result<T, UsageError>,
-) -> Result<T, UsageError> {
-    Err(NO_EMBEDDED_SERVER.into())
-}

@@ -11,7 +11,7 @@ use super::UsageError;
 use super::arguments::TargetArguments;
 use super::output::{not_written, print};
 use super::run::with_target;
-use super::setup::Setup;
+use super::setup::{AccountToken, Setup};
 
 pub(crate) async fn record(folder: &Path, arguments: &TargetArguments) -> Result<Verdict, UsageError> {
     // Before requests and gateways are spent on what cannot be kept.
@@ -73,8 +73,8 @@ pub(crate) async fn compare(
 /// Records how the target behaves now; the verdict when that is impossible.
 async fn observed(arguments: &TargetArguments) -> Result<Result<Recording, Verdict>, UsageError> {
     let contract = Contract::embedded()?;
-    let Setup { target, options, .. } = Setup::new(arguments)?;
-    let recorded = with_target(target, async |target| {
+    let Setup { target, options, .. } = Setup::new(arguments, AccountToken::Required)?;
+    let recorded = with_target(target, None, async |target| {
         Ok(snapshot::record(contract, target, options.budget, options.wire).await)
     });
     match recorded.await? {
