@@ -96,10 +96,7 @@ impl Setup {
     pub(crate) fn described(&self) -> Result<String, UsageError> {
         let target = match &self.target {
             None => "the embedded server with sample data".to_owned(),
-            Some(target) => {
-                let redactor = target.redactor(&self.options.wire)?;
-                redactor.redact(target.base().as_str())
-            }
+            Some(target) => target.redactor(&self.options.wire)?.redact(target.base().as_str()),
         };
         let config = match &self.config {
             Some(file) => file.display().to_string(),

@@ -92,13 +92,9 @@ pub(super) fn code(text: &str) -> String {
 }
 
 pub(super) fn fenced(language: &str, text: &str) -> String {
-    let fence = fence(text);
-    format!("{fence}{language}\n{}\n{fence}", plain_lines(text).trim_end())
-}
-
-fn fence(text: &str) -> String {
     let longest = text.split(|c| c != '`').map(str::len).max().unwrap_or(0);
-    "`".repeat(longest.max(2) + 1)
+    let fence = "`".repeat(longest.max(2) + 1);
+    format!("{fence}{language}\n{}\n{fence}", plain_lines(text).trim_end())
 }
 
 /// Two commands that keep text between them, which may look like one, from being taken for commands. Nobody can guess `token`.
@@ -151,6 +147,6 @@ mod tests {
             escaped("(@org/team) is #1, *see* https://a.invalid/`|x  WWW.a.invalid or GH-7\n"),
             r"`(@org/team)` is `#1,` \*see\* `https://a.invalid/'\|x`  `WWW.a.invalid` or `GH-7` "
         );
-        assert_eq!(fence("a ```` b"), "`````");
+        assert_eq!(fenced("", "a ```` b"), "`````\na ```` b\n`````");
     }
 }
