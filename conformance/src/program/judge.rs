@@ -165,14 +165,13 @@ impl Reduction<'_> {
     /// shows, and without it it does not. The verdict stays, unless nothing was judged and the target says why.
     async fn run(&self, verdict: Verdict) -> Result<Verdict, UsageError> {
         let screen = Output::Stdout.screen(Detail::Normal);
-        let Options { budget, wire, .. } = self.options.clone();
-        let base = self.target.redactor(&wire)?.redact(self.target.base().as_str());
+        let base = self.target.redactor(&self.options.wire)?.redact(self.target.base().as_str());
         let not_reproduced = |reason: &str| print(&screen.line("not reproduced", reason));
         if let Some(place) = self.request(&self.original.exchange).as_ref().and_then(hidden) {
             not_reproduced(&format!("a credential in {place} is hidden; pass its header with --header"));
             return Ok(verdict);
         }
-        let session = match Session::begin(self.contract, self.target, budget, wire, true).await {
+        let session = match Session::begin(self.contract, self.target, &self.options, true).await {
             Ok(session) => session,
             Err(SessionError::Unreachable(obstacle, reason)) => {
                 not_reproduced(&reason);

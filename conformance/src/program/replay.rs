@@ -174,8 +174,7 @@ async fn judge_again(
     (requests, options): (&[Request], &Options),
     screen: &Screen,
 ) -> Result<Option<Report>, SessionError> {
-    let (budget, wire) = (options.budget.clone(), options.wire.clone());
-    let session = Session::begin(contract, target, budget, wire, true).await?;
+    let session = Session::begin(contract, target, options, true).await?;
     let mut exchanges = Vec::new();
     for request in requests {
         match session.send("replay", request, ThrottlingPolicy::WaitOut).await {

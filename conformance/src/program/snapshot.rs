@@ -74,9 +74,8 @@ pub(crate) async fn compare(
 async fn observed(arguments: &TargetArguments) -> Result<Result<Recording, Verdict>, UsageError> {
     let contract = Contract::embedded()?;
     let Setup { target, options, .. } = Setup::new(arguments, AccountToken::Required)?;
-    let recorded = with_target(target, None, async |target| {
-        Ok(snapshot::record(contract, target, options.budget, options.wire).await)
-    });
+    let recorded =
+        with_target(target, None, async |target| Ok(snapshot::record(contract, target, &options).await));
     match recorded.await? {
         Ok((recording, left_out)) => {
             if !left_out.is_empty() {

@@ -11,9 +11,9 @@ use behaviour::behaviour;
 use cases::{Case, cases};
 
 use crate::contract::Contract;
-use crate::run::{Session, SessionError};
+use crate::run::{Options, Session, SessionError};
 use crate::target::Target;
-use crate::wire::{Budget, BudgetError, Exchange, ThrottlingPolicy, WireOptions};
+use crate::wire::{Budget, BudgetError, Exchange, ThrottlingPolicy};
 
 /// Records how a target behaves. Each case is sent twice, to tell what holds still. With the recording come the names of the cases that
 /// were left out because they would take more gateways than are left.
@@ -23,11 +23,10 @@ use crate::wire::{Budget, BudgetError, Exchange, ThrottlingPolicy, WireOptions};
 pub async fn record(
     contract: &Contract,
     target: &Target,
-    budget: Budget,
-    wire: WireOptions,
+    options: &Options,
 ) -> Result<(Recording, Vec<String>), SessionError> {
-    let session = Session::begin(contract, target, budget.clone(), wire, false).await?;
-    let recorded = tokio::time::timeout(session.meter.time_left(), record_cases(&session, &budget)).await;
+    let (session, budget) = (Session::begin(contract, target, options, false).await?, &options.budget);
+    let recorded = tokio::time::timeout(session.meter.time_left(), record_cases(&session, budget)).await;
     // An incomplete recording is discarded.
     recorded.unwrap_or(Err(SessionError::Budget(BudgetError::Wall(budget.wall.as_secs()))))
 }

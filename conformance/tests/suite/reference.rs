@@ -7,7 +7,7 @@ use sallyport_conformance::check::Severity;
 use sallyport_conformance::contract::OperationId;
 use sallyport_conformance::embedded::Reference;
 use sallyport_conformance::snapshot;
-use sallyport_conformance::wire::{Usage, WireOptions};
+use sallyport_conformance::wire::Usage;
 use sallyport_conformance::{Budget, Contract, Options, SilentObserver, Suite, Target, Verdict, registry};
 use sallyport_server::store::{Location, OpenMode, Store};
 use sallyport_server::{Config, RunningServer};
@@ -64,7 +64,8 @@ async fn its_responses_are_stable() {
     let reference = Reference::start().await.expect("started");
     let contract = Contract::embedded().expect("contract");
     let budget = Budget { gateways: 1_000, ..Budget::default() };
-    let recorded = snapshot::record(contract, reference.target(), budget, WireOptions::default()).await;
+    let options = Options { budget, ..Options::default() };
+    let recorded = snapshot::record(contract, reference.target(), &options).await;
     reference.close().await;
     let (recorded, left_out) = recorded.expect("a recording");
     assert!(left_out.is_empty(), "{left_out:?}");
