@@ -31,45 +31,46 @@ async fn main() -> ExitCode {
 }
 
 async fn execute(command: Command) -> Result<Verdict, UsageError> {
-    match command {
-        Command::Run(arguments) => run::run(*arguments).await,
-        Command::Plan(arguments) => run::plan(*arguments).await,
-        Command::List { format } => describe::list(format),
-        Command::Explain { clause } => describe::explained(&clause),
+    let text = match command {
+        Command::Run(arguments) => return run::run(*arguments).await,
+        Command::Plan(arguments) => run::plan(*arguments).await?,
+        Command::List { format } => describe::list(format)?,
+        Command::Explain { clause } => describe::explained(&clause)?,
         Command::Replay { report, check, allow_other_target, target } => {
-            replay::replay(&report, check.as_deref(), allow_other_target, &target).await
+            return replay::replay(&report, check.as_deref(), allow_other_target, &target).await;
         }
-        Command::Evidence { report, finding, output } => saved::evidence(&report, &finding, &output),
-        Command::Baseline { report, reason, until } => saved::baseline(&report, &reason, until),
-        Command::Record { folder, target } => snapshot::record(&folder, &target).await,
+        Command::Evidence { report, finding, output } => saved::evidence(&report, &finding, &output)?,
+        Command::Baseline { report, reason, until } => saved::baseline(&report, &reason, until)?,
+        Command::Record { folder, target } => return snapshot::record(&folder, &target).await,
         Command::Compare { before, after, target } => {
-            snapshot::compare(&before, after.as_deref(), &target).await
+            return snapshot::compare(&before, after.as_deref(), &target).await;
         }
-        Command::Observe(arguments) => observe::run(&arguments),
-        Command::Judge(arguments) => judge::judge(*arguments).await,
-        Command::Watch(arguments) => watch::run(*arguments).await,
-        Command::Faults { glob, clause, json } => lab::faults(glob.as_ref(), clause.as_deref(), json),
-        Command::Variations { glob, json } => lab::variations(glob.as_ref(), json),
-        Command::Proxy(arguments) => lab::proxy(*arguments).await,
+        Command::Observe(arguments) => return observe::run(&arguments),
+        Command::Judge(arguments) => return judge::judge(*arguments).await,
+        Command::Watch(arguments) => return watch::run(*arguments).await,
+        Command::Faults { glob, clause, json } => lab::faults(glob.as_ref(), clause.as_deref(), json)?,
+        Command::Variations { glob, json } => lab::variations(glob.as_ref(), json)?,
+        Command::Proxy(arguments) => return lab::proxy(*arguments).await,
         #[cfg(feature = "embedded")]
-        Command::Client(arguments) => program::client::client(*arguments).await,
+        Command::Client(arguments) => return program::client::client(*arguments).await,
         #[cfg(not(feature = "embedded"))]
-        Command::Client(_) => Err(run::NO_EMBEDDED_SERVER.into()),
-        Command::Init { file, force } => init::init(&file, force),
-        Command::Docs => describe::docs(),
-        Command::Schema => {
-            output::print(&report::schema()?);
-            Ok(Verdict::Conforms)
-        }
+        Command::Client(_) => return Err(run::NO_EMBEDDED_SERVER.into()),
+        Command::Init { file, force } => init::init(&file, force)?,
+        #[cfg(feature = "embedded")]
+        Command::Docs => sallyport_conformance::embedded::contract_page(),
+        #[cfg(not(feature = "embedded"))]
+        Command::Docs => return Err(run::NO_EMBEDDED_SERVER.into()),
+        Command::Schema => report::schema()?,
         Command::Completions { shell } => {
             let mut script = Vec::new();
             clap_complete::generate(shell, &mut Arguments::command(), "conformance", &mut script);
-            output::print(&String::from_utf8(script)?);
-            Ok(Verdict::Conforms)
+            String::from_utf8(script)?
         }
         Command::Man { folder } => {
             clap_mangen::generate_to(Arguments::command(), &folder).map_err(files::named(&folder))?;
-            Ok(Verdict::Conforms)
+            String::new()
         }
-    }
+    };
+    output::print(&text);
+    Ok(Verdict::Conforms)
 }

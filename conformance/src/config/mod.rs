@@ -17,7 +17,7 @@ use crate::check::InferredClauses;
 use crate::contract::{Clause, Contract};
 use crate::document::{Document, Item, Section};
 use crate::files;
-use crate::run::{ExpectedFailure, Gates, Glob, Profile};
+use crate::run::{ExpectedFailure, Gates, Glob, Profile, Selection};
 use crate::target::{Fact, Facts, Secret, TokenCommand};
 use crate::wire::{Budget, ExtraHeader, proxy};
 
@@ -28,10 +28,8 @@ pub struct Config {
     pub base_url: Option<String>,
     /// Name of the profile, which limits the load on the target.
     pub profile: Option<Profile>,
-    /// Only these checks.
-    pub only: Vec<Glob>,
-    /// Not these checks.
-    pub skip: Vec<Glob>,
+    /// Which checks run.
+    pub selection: Selection,
     /// Where the account's token comes from.
     pub token: Option<TokenSource>,
     /// Limits that differ from those of the profile.
@@ -151,8 +149,7 @@ impl Config {
                 base_url: root.read("base-url", Item::string)?,
                 profile: root
                     .read("profile", |item| item.named(Profile::named, &Profile::ALL.map(Profile::name)))?,
-                only: globs(root, "only")?,
-                skip: globs(root, "skip")?,
+                selection: Selection { only: globs(root, "only")?, skip: globs(root, "skip")? },
                 token: root.read("api-key", token)?,
                 ceilings: root.section("budget", ceilings)?.unwrap_or_default(),
                 connection,

@@ -1,6 +1,9 @@
 use std::collections::{BTreeMap, HashMap};
 use std::sync::{Arc, LazyLock};
 
+use schemars::JsonSchema;
+use serde::Serialize;
+
 use crate::contract::Clause;
 
 /// Known faults, each with the cases that notice it, as recorded against servers with one fault and with every fact supplied.
@@ -22,15 +25,17 @@ pub struct CaseName {
 }
 
 /// One way to break a clause, and what notices it.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
+#[schemars(rename = "LikelyFault", description = "A known fault that fits the failing cases of the run.")]
 pub struct KnownFault {
-    /// Unique id.
+    /// Unique among the known faults.
     pub id: String,
     /// The clause that it breaks.
     pub clause: Clause,
-    /// What the server does wrong, in a sentence.
+    /// What a service with this fault does wrong, in a sentence.
     pub breaks: String,
-    /// What notices it; may be empty.
+    /// What notices it; may be empty. Reports leave it out.
+    #[serde(skip)]
     pub noticed_by: Vec<Detector>,
 }
 

@@ -58,13 +58,9 @@ pub struct Cases<'a> {
 }
 
 impl<'a> Cases<'a> {
-    /// Adds a case, with the reason if it has no result.
+    /// Adds a case, with the reason if it has no result; or a control request that several cases share, which has a result if one of
+    /// them has.
     pub fn add(&mut self, check: &'a str, label: &'a str, without_result: Option<&'a str>) {
-        self.of_case.insert((check, label), without_result);
-    }
-
-    /// Adds a control request that several cases share. It has a result if one of them has.
-    pub fn add_shared(&mut self, check: &'a str, label: &'a str, without_result: Option<&'a str>) {
         let known = self.of_case.entry((check, label)).or_insert(without_result);
         if without_result.is_none() {
             *known = None;
@@ -130,11 +126,6 @@ impl Detection {
             clauses,
             unlocks,
         }
-    }
-
-    /// Clauses with known faults, none of which the run would have noticed.
-    pub fn clauses_without_power(&self) -> impl Iterator<Item = Clause> {
-        self.clauses.iter().filter(|clause| clause.known > 0 && clause.noticed == 0).map(|clause| clause.id)
     }
 
     /// Noticed faults in percent of the known ones, rounded down.

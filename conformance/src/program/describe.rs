@@ -1,14 +1,14 @@
 //! Commands that describe what is known without a target.
 
 use sallyport_conformance::run::Glob;
-use sallyport_conformance::{Check, Contract, Verdict, explain, registry};
+use sallyport_conformance::{Check, Contract, explain, registry};
 
 use super::UsageError;
 use super::arguments::ListFormat;
 use super::lab::unknown;
-use super::output::{print, print_list};
+use super::output::listed;
 
-pub(crate) fn list(format: ListFormat) -> Result<Verdict, UsageError> {
+pub(crate) fn list(format: ListFormat) -> Result<String, UsageError> {
     let contract = Contract::embedded()?;
     let object = |check: &&Check| {
         serde_json::json!({
@@ -23,23 +23,11 @@ pub(crate) fn list(format: ListFormat) -> Result<Verdict, UsageError> {
         let clauses: Vec<&str> = check.clauses.iter().map(|clause| clause.id()).collect();
         format!("{}  {}  [{}]\n", check.id, check.title, clauses.join(", "))
     };
-    print_list(&registry(), format == ListFormat::Json, object, line)
-}
-
-#[cfg(feature = "embedded")]
-pub(crate) fn docs() -> Result<Verdict, UsageError> {
-    print(&sallyport_conformance::embedded::contract_page());
-    Ok(Verdict::Conforms)
-}
-
-/// `conformance docs`: the page comes with the server.
-#[cfg(not(feature = "embedded"))]
-pub(crate) fn docs() -> Result<Verdict, UsageError> {
-    Err(super::run::NO_EMBEDDED_SERVER.into())
+    listed(&registry(), format == ListFormat::Json, object, line)
 }
 
 /// `conformance explain`: a clause, an unspecified behaviour, a check, a duty or its cases; with `*`, a line for each that it matches.
-pub(crate) fn explained(id: &str) -> Result<Verdict, UsageError> {
+pub(crate) fn explained(id: &str) -> Result<String, UsageError> {
     let contract = Contract::embedded()?;
     let known = explain::known(contract);
     let text = if id.contains('*') {
@@ -55,9 +43,7 @@ pub(crate) fn explained(id: &str) -> Result<Verdict, UsageError> {
         return Err(super::run::NO_EMBEDDED_SERVER.into());
     }
     let lists = "`conformance explain '*'` lists them";
-    let text = text.ok_or_else(|| {
+    text.ok_or_else(|| {
         unknown("clause, check or case", id, known.iter().map(|(known, _)| known.as_str()), lists)
-    })?;
-    print(&text);
-    Ok(Verdict::Conforms)
+    })
 }

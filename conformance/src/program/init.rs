@@ -3,12 +3,11 @@ use std::io::Write as _;
 use std::path::Path;
 
 use sallyport_conformance::config::template;
-use sallyport_conformance::{Verdict, files};
+use sallyport_conformance::files;
 
 use super::UsageError;
-use super::output::print;
 
-pub(crate) fn init(file: &Path, force: bool) -> Result<Verdict, UsageError> {
+pub(crate) fn init(file: &Path, force: bool) -> Result<String, UsageError> {
     if file.exists() && !force {
         return Err(format!("{} already exists; choose another name or pass --force", file.display()).into());
     }
@@ -20,9 +19,8 @@ pub(crate) fn init(file: &Path, force: bool) -> Result<Verdict, UsageError> {
         File::create_new(file).and_then(|mut open| open.write_all(text.as_bytes()))
     };
     written.map_err(files::named(file))?;
-    print(&format!(
+    Ok(format!(
         "wrote {0}; write base-url into it, set SALLYPORT_API_KEY and see what would run: conformance plan --config {0}\n",
         file.display()
-    ));
-    Ok(Verdict::Conforms)
+    ))
 }

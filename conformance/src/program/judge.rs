@@ -14,7 +14,7 @@ use super::UsageError;
 use super::arguments::TargetArguments;
 use super::output::{Output, print};
 use super::replay::{again, read_report};
-use super::setup::Setup;
+use super::setup::{AccountToken, Setup};
 
 #[derive(Debug, Args)]
 pub(crate) struct JudgeArguments {
@@ -50,24 +50,26 @@ pub(crate) async fn judge(arguments: JudgeArguments) -> Result<Verdict, UsageErr
     let complaint = arguments.clause.as_ref().map(named).transpose()?;
     let before = arguments.run.as_deref().map(read_report).transpose()?;
     let traffic = Traffic::from_archive(contract, archive(&arguments)?, None)?;
-    let Some(judgement) = Judgement::new(contract, &traffic) else {
+    let Some(mut judgement) = Judgement::new(contract, &traffic) else {
         let reasons = traffic.left_out.iter().map(|(reason, _)| reason.as_str());
         let reasons = reasons.collect::<Vec<_>>().join("; ");
         return Err(format!("expected an exchange that can be judged, found none: {reasons}").into());
     };
+    // The complaint is that the exchange violates this clause, or any.
+    judgement.violations.retain(|violation| complaint.is_none_or(|clause| violation.clause == clause));
     let verdict = verdict(complaint, &judgement);
     print(&text(complaint, &judgement, verdict));
     if let Some(before) = &before {
-        print(&noticed(before, &violated(complaint, &judgement)));
+        print(&noticed(before, &judgement.violations));
     }
     if arguments.target.embedded {
         return Err("--embedded: expected a service, by --base-url or a configuration".into());
     }
     let is_given = arguments.target.base_url.is_some() || arguments.target.config.is_some();
     if is_given && (verdict == Verdict::Findings || judgement.is_valid_and_rejected) {
-        let Setup { target, options, .. } = Setup::new(&arguments.target)?;
+        let Setup { target, options, .. } = Setup::new(&arguments.target, AccountToken::Required)?;
         let target = target.ok_or("expected --base-url, or a configuration with base-url")?;
-        let reduction = Reduction { contract, target: &target, options, complaint, original: &judgement };
+        let reduction = Reduction { contract, target: &target, options, original: &judgement };
         return reduction.run(verdict).await;
     }
     Ok(verdict)
@@ -89,23 +91,13 @@ fn archive(arguments: &JudgeArguments) -> Result<Archive, UsageError> {
     Ok(only.ok_or_else(|| wrong(&format!("has {entries} entries")))?)
 }
 
-/// What an exchange violates, where the complaint is that it violates this clause, or any.
-fn violations(complaint: Option<Clause>, judgement: &Judgement) -> impl Iterator<Item = &Finding> {
-    let is_meant = move |violation: &&Finding| complaint.is_none_or(|clause| violation.clause == clause);
-    judgement.violations.iter().filter(is_meant)
-}
-
-fn violated(complaint: Option<Clause>, judgement: &Judgement) -> Vec<Clause> {
-    violations(complaint, judgement).map(|violation| violation.clause).collect()
-}
-
 fn verdict(complaint: Option<Clause>, judgement: &Judgement) -> Verdict {
     let is_shown = match complaint {
         Some(clause) => judgement.shown.contains(&clause),
         None => !judgement.shown.is_empty(),
     };
     match () {
-        () if violations(complaint, judgement).next().is_some() => Verdict::Findings,
+        () if !judgement.violations.is_empty() => Verdict::Findings,
         () if is_shown && !judgement.is_valid_and_rejected => Verdict::Conforms,
         () => Verdict::Incomplete,
     }
@@ -119,7 +111,7 @@ fn text(complaint: Option<Clause>, judgement: &Judgement, verdict: Verdict) -> S
     let shown: Vec<&str> = judgement.shown.iter().map(|clause| clause.id()).collect();
     let shown = if shown.is_empty() { "none".to_owned() } else { shown.join(", ") };
     text.push_str(&screen.line("can show", &shown));
-    for Finding { clause, expected, actual, .. } in violations(complaint, judgement) {
+    for Finding { clause, expected, actual, .. } in &judgement.violations {
         text.push_str(&screen.line("violated", clause.id()));
         text.push_str(&screen.line("expected", expected));
         text.push_str(&screen.line("actual", actual));
@@ -138,10 +130,10 @@ fn text(complaint: Option<Clause>, judgement: &Judgement, verdict: Verdict) -> S
     text
 }
 
-/// Whether the run of a report found violations of clauses, or judged them at all.
-fn noticed(before: &SavedReport, clauses: &[Clause]) -> String {
+/// Whether the run of a report found these violations, or judged their clauses at all.
+fn noticed(before: &SavedReport, violations: &[Finding]) -> String {
     let screen = Output::Stdout.screen(Detail::Normal);
-    let line = |clause: &Clause| {
+    let line = |Finding { clause, .. }: &Finding| {
         let found: Vec<String> =
             before.findings().filter(|(.., finding)| finding.clause == *clause).map(|(id, ..)| id).collect();
         let judged =
@@ -156,14 +148,13 @@ fn noticed(before: &SavedReport, clauses: &[Clause]) -> String {
             ),
         })
     };
-    clauses.iter().map(line).collect()
+    violations.iter().map(line).collect()
 }
 
 struct Reduction<'a> {
     contract: &'a Contract,
     target: &'a Target,
     options: Options,
-    complaint: Option<Clause>,
     original: &'a Judgement,
 }
 
@@ -174,14 +165,13 @@ impl Reduction<'_> {
     /// shows, and without it it does not. The verdict stays, unless nothing was judged and the target says why.
     async fn run(&self, verdict: Verdict) -> Result<Verdict, UsageError> {
         let screen = Output::Stdout.screen(Detail::Normal);
-        let Options { budget, wire, .. } = self.options.clone();
-        let base = self.target.redactor(&wire)?.redact(self.target.base().as_str());
+        let base = self.target.redactor(&self.options.wire)?.redact(self.target.base().as_str());
         let not_reproduced = |reason: &str| print(&screen.line("not reproduced", reason));
         if let Some(place) = self.request(&self.original.exchange).as_ref().and_then(hidden) {
             not_reproduced(&format!("a credential in {place} is hidden; pass its header with --header"));
             return Ok(verdict);
         }
-        let session = match Session::begin(self.contract, self.target, budget, wire, true).await {
+        let session = match Session::begin(self.contract, self.target, &self.options, true).await {
             Ok(session) => session,
             Err(SessionError::Unreachable(obstacle, reason)) => {
                 not_reproduced(&reason);
@@ -242,10 +232,11 @@ impl Reduction<'_> {
     }
 
     fn is_same(&self, other: &Judgement) -> bool {
-        let clauses = |judgement| violated(self.complaint, judgement);
+        let is_violated =
+            |now: &Finding| self.original.violations.iter().any(|before| before.clause == now.clause);
         match self.original.is_valid_and_rejected {
             true => other.is_valid_and_rejected,
-            false => clauses(other).iter().any(|clause| clauses(self.original).contains(clause)),
+            false => other.violations.iter().any(is_violated),
         }
     }
 

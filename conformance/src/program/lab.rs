@@ -20,8 +20,8 @@ use serde_json::json;
 
 use super::UsageError;
 use super::arguments::{ListFormat, loopback};
-use super::output::{print, print_list};
-use super::run::with_reference;
+use super::output::{listed, print};
+use super::run::with_target;
 use super::setup::Setup;
 use super::signals::Signals;
 
@@ -79,17 +79,13 @@ pub(crate) struct ProxyArguments {
     pub(crate) connection: Connection,
 }
 
-pub(crate) fn faults(glob: Option<&Glob>, clause: Option<&str>, json: bool) -> Result<Verdict, UsageError> {
+pub(crate) fn faults(glob: Option<&Glob>, clause: Option<&str>, json: bool) -> Result<String, UsageError> {
     let known = Clause::ALL.iter().map(|clause| clause.id());
     let otherwise = "`conformance list` names those with checks";
     let parse = |id| Clause::from_id(id).ok_or_else(|| unknown("clause", id, known, otherwise));
     let clause = clause.map(parse).transpose()?;
-    let is_chosen = |fault: &&Row| {
-        glob.is_none_or(|glob| glob.matches(&fault.id))
-            && clause.is_none_or(|clause| fault.clause() == clause)
-    };
-    let faults: Vec<&Row> = lab::faults().iter().filter(is_chosen).collect();
-    expect_match(glob, faults.is_empty(), "fault", "search.paging/*")?;
+    let is_chosen = |fault: &&Row| clause.is_none_or(|clause| fault.clause() == clause);
+    let faults = matching(lab::faults().iter().filter(is_chosen), glob, "fault", "search.paging/*")?;
     let object = |fault: &&Row| {
         let operations = names(&fault.operations());
         json!({ "id": fault.id, "clause": fault.clause(), "breaks": fault.breaks, "operations": operations })
@@ -97,21 +93,25 @@ pub(crate) fn faults(glob: Option<&Glob>, clause: Option<&str>, json: bool) -> R
     let line = |fault: &&Row| {
         format!("{}  {}  [{}]\n", fault.id, fault.breaks, names(&fault.operations()).join(", "))
     };
-    print_list(&faults, json, object, line)
+    listed(&faults, json, object, line)
 }
 
-pub(crate) fn variations(glob: Option<&Glob>, json: bool) -> Result<Verdict, UsageError> {
-    let is_chosen = |variation: &&Row| glob.is_none_or(|glob| glob.matches(&variation.id));
-    let variations: Vec<&Row> = lab::variations().iter().filter(is_chosen).collect();
-    expect_match(glob, variations.is_empty(), "variation", "http.*")?;
+pub(crate) fn variations(glob: Option<&Glob>, json: bool) -> Result<String, UsageError> {
+    let variations = matching(lab::variations().iter(), glob, "variation", "http.*")?;
     let object = |variation: &&Row| json!({ "id": variation.id, "decides": variation.breaks });
     let line = |variation: &&Row| format!("{}  {}\n", variation.id, variation.breaks);
-    print_list(&variations, json, object, line)
+    listed(&variations, json, object, line)
 }
 
-fn expect_match(glob: Option<&Glob>, is_empty: bool, kind: &str, example: &str) -> Result<(), UsageError> {
-    match glob.filter(|_| is_empty) {
-        None => Ok(()),
+fn matching<'r>(
+    rows: impl Iterator<Item = &'r Row>,
+    glob: Option<&Glob>,
+    kind: &str,
+    example: &str,
+) -> Result<Vec<&'r Row>, UsageError> {
+    let rows: Vec<&Row> = rows.filter(|row| glob.is_none_or(|glob| glob.matches(&row.id))).collect();
+    match glob.filter(|_| rows.is_empty()) {
+        None => Ok(rows),
         Some(glob) => {
             let pattern = glob.as_str();
             Err(format!("`{pattern}` matches no {kind}; expected a pattern such as '{example}'").into())
@@ -138,14 +138,11 @@ pub(crate) async fn proxy(mut arguments: ProxyArguments) -> Result<Verdict, Usag
     let upstream = (!arguments.embedded).then(|| Setup::of_upstream(&mut arguments)).transpose()?;
     let (target, options) = upstream.unzip();
     let options = options.unwrap_or_default();
-    let tokens = arguments.sandbox_tokens.take().unwrap_or_default();
-    let work = async |target: &Target| {
+    let tokens = arguments.sandbox_tokens.take();
+    with_target(target, tokens, async |target| {
         serve(&arguments, (target, &options), &stopper, faults, variations, Arc::new(scenarios)).await
-    };
-    match target {
-        Some(target) => work(&target).await,
-        None => with_reference(tokens, work).await,
-    }
+    })
+    .await
 }
 
 async fn serve(
@@ -164,7 +161,7 @@ async fn serve(
         move |entry: &Entry| {
             requests.fetch_add(1, Ordering::Relaxed);
             changed.fetch_add(u64::from(!entry.changes.is_empty()), Ordering::Relaxed);
-            print(&if is_json { json_line(&json!(entry)) } else { line(entry) });
+            print(&if is_json { format!("{}\n", json!(entry)) } else { line(entry) });
         }
     }));
     let capitals = variations.iter().any(|variation| variation.has_capitals());
@@ -222,7 +219,7 @@ async fn serve(
         if let Some(token) = token {
             started["token"] = token.into();
         }
-        print(&json_line(&started));
+        print(&format!("{started}\n"));
     } else {
         let (path, name) = (&groups.path, &groups.api_key.name);
         let export = token.map(|token| format!("       try export SALLYPORT_API_KEY={token}\n"));
@@ -239,10 +236,6 @@ async fn serve(
         print(&format!("\n{requests}, {} changed\n", changed.load(Ordering::Relaxed)));
     }
     Ok(Verdict::Conforms)
-}
-
-fn json_line(value: &serde_json::Value) -> String {
-    format!("{value}\n")
 }
 
 fn line(entry: &Entry) -> String {

@@ -49,12 +49,10 @@ pub(crate) fn run(arguments: &ObserveArguments) -> Result<Verdict, UsageError> {
     // A signal leaves no report that is half written.
     let signals = Signals::listen(Stopper::default(), Signals::TIME, Verdict::Incomplete)?;
     let contract = Contract::embedded()?;
-    let path = arguments.file.display();
-    let wrong = |error: &dyn std::fmt::Display| UsageError::from(format!("{path}: {error}"));
-    let file = File::open(&arguments.file).map_err(|error| wrong(&error))?;
-    let archive = Archive::read(file, arguments.max_bytes).map_err(|error| wrong(&error))?;
-    let traffic = Traffic::from_archive(contract, archive, arguments.base_url.as_deref())
-        .map_err(|error| wrong(&error))?;
+    let wrong = |error: String| format!("{}: {error}", arguments.file.display());
+    let file = File::open(&arguments.file).map_err(|error| wrong(error.to_string()))?;
+    let archive = Archive::read(file, arguments.max_bytes).map_err(wrong)?;
+    let traffic = Traffic::from_archive(contract, archive, arguments.base_url.as_deref()).map_err(wrong)?;
     let reports = Reports::open(&arguments.report)?;
     let output = reports.output;
     let mut report = observe(contract, &traffic, arguments.inferred.unwrap_or_default());

@@ -31,20 +31,18 @@ pub(crate) fn print(text: &str) {
     Output::Stdout.print(text);
 }
 
-/// Prints items as a JSON array of objects, or a line for each.
-pub(crate) fn print_list<T>(
+/// Items as a JSON array of objects, or a line for each.
+pub(crate) fn listed<T>(
     items: &[T],
     as_json: bool,
     object: impl Fn(&T) -> Value,
     line: impl Fn(&T) -> String,
-) -> Result<Verdict, UsageError> {
-    if as_json {
-        let objects: Vec<Value> = items.iter().map(object).collect();
-        print(&format!("{}\n", serde_json::to_string_pretty(&objects)?));
-    } else {
-        print(&items.iter().map(line).collect::<String>());
+) -> Result<String, UsageError> {
+    if !as_json {
+        return Ok(items.iter().map(line).collect());
     }
-    Ok(Verdict::Conforms)
+    let objects: Vec<Value> = items.iter().map(object).collect();
+    Ok(serde_json::to_string_pretty(&objects)? + "\n")
 }
 
 /// Where progress and summary go. Writing to it does not fail: the first failure is said, and decides the exit code.

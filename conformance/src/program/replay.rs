@@ -15,7 +15,7 @@ use super::UsageError;
 use super::arguments::TargetArguments;
 use super::output::{Output, print};
 use super::run::observed;
-use super::setup::Setup;
+use super::setup::{AccountToken, Setup};
 
 /// How the ids of checks end that compare exchanges of recorded traffic.
 const RECORDED: &str = ".recorded";
@@ -52,7 +52,7 @@ pub(crate) async fn replay(
             "--embedded: expected the service of the report, by --base-url or a configuration",
         ));
     }
-    let Setup { target, mut options, .. } = Setup::new(arguments)?;
+    let Setup { target, mut options, .. } = Setup::new(arguments, AccountToken::Required)?;
     let Some(target) = target else {
         return Err(wrong(
             "expected --base-url (or a configuration with base-url): a report does not decide where tokens are sent",
@@ -174,8 +174,7 @@ async fn judge_again(
     (requests, options): (&[Request], &Options),
     screen: &Screen,
 ) -> Result<Option<Report>, SessionError> {
-    let (budget, wire) = (options.budget.clone(), options.wire.clone());
-    let session = Session::begin(contract, target, budget, wire, true).await?;
+    let session = Session::begin(contract, target, options, true).await?;
     let mut exchanges = Vec::new();
     for request in requests {
         match session.send("replay", request, ThrottlingPolicy::WaitOut).await {

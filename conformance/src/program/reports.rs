@@ -16,17 +16,10 @@ const SUMMARY: &str = "GITHUB_STEP_SUMMARY";
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct ReportRequest {
+    /// Of GitHub, these are annotations beside what people read, and the job summary.
     pub(crate) format: Format,
-    pub(crate) destination: Destination,
-}
-
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) enum Destination {
-    File(PathBuf),
-    /// What people read goes to standard error then.
-    Stdout,
-    /// Annotations beside what people read, and the job summary.
-    Workflow,
+    /// None for standard output, unless it is that of GitHub. What people read goes to standard error then.
+    pub(crate) file: Option<PathBuf>,
 }
 
 impl ReportRequest {
@@ -38,13 +31,9 @@ impl ReportRequest {
     fn parse(formats: &[Format], text: &str) -> Result<Self, String> {
         let (name, path) = text.split_once('=').unwrap_or((text, ""));
         let format = Format::named(name).filter(|format| formats.contains(format));
-        let destination = match (format, path) {
-            (Some(Format::Github), _) => (text == name).then_some(Destination::Workflow),
-            (_, "") => None,
-            (_, "-") => Some(Destination::Stdout),
-            (_, path) => Some(Destination::File(path.into())),
-        };
-        let request = format.zip(destination).map(|(format, destination)| Self { format, destination });
+        let is_complete = if format == Some(Format::Github) { text == name } else { !path.is_empty() };
+        let file = (!["", "-"].contains(&path)).then(|| path.into());
+        let request = format.filter(|_| is_complete).map(|format| Self { format, file });
         request.ok_or_else(|| {
             let forms = formats.iter().map(|format| match format {
                 Format::Github => format.name().to_owned(),
@@ -54,19 +43,16 @@ impl ReportRequest {
         })
     }
 
-    pub(crate) fn file(&self) -> Option<&PathBuf> {
-        match &self.destination {
-            Destination::File(path) => Some(path),
-            Destination::Stdout | Destination::Workflow => None,
-        }
+    fn is_to_stdout(&self) -> bool {
+        self.file.is_none() && self.format != Format::Github
     }
 
-    /// The destination without regard to how its path is written. A device, such as `/dev/null`, takes a report in each format.
-    fn place(&self) -> (Destination, Option<Format>) {
-        let Some(path) = self.file() else { return (self.destination.clone(), None) };
+    /// The file without regard to how its path is written. A device, such as `/dev/null`, takes a report in each format.
+    fn place(&self) -> (Option<PathBuf>, Option<Format>) {
+        let Some(path) = &self.file else { return (None, (!self.is_to_stdout()).then_some(self.format)) };
         if let Ok(known) = path.canonicalize() {
             let is_device = !known.is_file();
-            return (Destination::File(known), is_device.then_some(self.format));
+            return (Some(known), is_device.then_some(self.format));
         }
         // The file does not exist yet, but its folder does, or else it cannot be written.
         let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty());
@@ -75,16 +61,16 @@ impl ReportRequest {
             (Ok(folder), Some(name)) => folder.join(name),
             _ => path.clone(),
         };
-        (Destination::File(path), None)
+        (Some(path), None)
     }
 }
 
 impl std::fmt::Display for ReportRequest {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        match &self.destination {
-            Destination::File(path) => write!(f, "{}={}", self.format.name(), path.display()),
-            Destination::Stdout => write!(f, "{}=-", self.format.name()),
-            Destination::Workflow => f.write_str(self.format.name()),
+        f.write_str(self.format.name())?;
+        match &self.file {
+            Some(path) => write!(f, "={}", path.display()),
+            None => f.write_str(if self.is_to_stdout() { "=-" } else { "" }),
         }
     }
 }
@@ -110,7 +96,7 @@ impl<'a> Reports<'a> {
             places.push((place, request));
         }
         for request in requests {
-            let Some(path) = request.file() else { continue };
+            let Some(path) = &request.file else { continue };
             check(path).map_err(|error| {
                 let folder =
                     path.parent().filter(|folder| !folder.as_os_str().is_empty() && !folder.exists());
@@ -119,7 +105,7 @@ impl<'a> Reports<'a> {
                 format!("--report: {}: cannot be written: {error}{advice}", path.display())
             })?;
         }
-        let is_stdout = requests.iter().any(|request| request.destination == Destination::Stdout);
+        let is_stdout = requests.iter().any(ReportRequest::is_to_stdout);
         Ok(Self { requests, output: if is_stdout { Output::Stderr } else { Output::Stdout } })
     }
 
@@ -136,11 +122,11 @@ impl<'a> Reports<'a> {
         let mut output = self.output;
         for request in self.requests {
             let render = |writer: &mut dyn io::Write| render(request.format, writer);
-            let written = match &request.destination {
-                Destination::Stdout => render(&mut io::BufWriter::new(Output::Stdout)),
-                Destination::Workflow => render(&mut output),
-                Destination::File(path) if is_special(path) => write_through(path, render),
-                Destination::File(path) => files::replace(path, render),
+            let written = match &request.file {
+                None if request.is_to_stdout() => render(&mut io::BufWriter::new(Output::Stdout)),
+                None => render(&mut output),
+                Some(path) if is_special(path) => write_through(path, render),
+                Some(path) => files::replace(path, render),
             };
             if let Err(error) = written {
                 not_written(&format!("the report `{request}`"), &error);
@@ -149,7 +135,7 @@ impl<'a> Reports<'a> {
     }
 
     fn has_workflow(&self) -> bool {
-        self.requests.iter().any(|request| request.destination == Destination::Workflow)
+        self.requests.iter().any(|request| request.format == Format::Github)
     }
 
     /// Keeps GitHub's runner from taking what a service says for commands, until the text that is returned is printed.

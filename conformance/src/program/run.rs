@@ -11,18 +11,18 @@ use sallyport_conformance::{Contract, Options, Report, Suite, Target, Verdict};
 use super::UsageError;
 use super::arguments::RunArguments;
 use super::lab::SandboxTokens;
-use super::output::{Output, print};
+use super::output::Output;
 use super::replay::read_report;
 use super::reports::Reports;
-use super::setup::{Setup, select};
+use super::setup::{AccountToken, Setup, select};
 use super::signals::Signals;
 
 pub(crate) async fn run(arguments: RunArguments) -> Result<Verdict, UsageError> {
     let contract = Contract::embedded()?;
-    let setup = selected(Setup::new(&arguments.target)?, &arguments)?;
+    let setup = selected(Setup::new(&arguments.target, AccountToken::Required)?, &arguments)?;
     let described = setup.described()?;
     let Setup { target, mut options, .. } = setup;
-    options.retries = arguments.retries.into();
+    options.retries = Some(arguments.retries.into());
     options.explore = arguments.explore.map(|seconds| Exploration {
         time: Duration::from_secs(seconds.get().into()),
         requests: arguments.explore_requests.map_or(Exploration::REQUESTS, NonZeroU64::get),
@@ -44,7 +44,7 @@ pub(crate) async fn run(arguments: RunArguments) -> Result<Verdict, UsageError> 
     if detail > Detail::Quiet {
         output.print(&described);
     }
-    let ran = with_target(target, async |target| {
+    let ran = with_target(target, None, async |target| {
         observed(contract, target, options, detail, output, before.as_ref()).await
     })
     .await;
@@ -52,7 +52,8 @@ pub(crate) async fn run(arguments: RunArguments) -> Result<Verdict, UsageError> 
     let report = ran?;
     reports.write(&report);
     let json = arguments.report.iter().find(|request| request.format == Format::Json);
-    let command = json.and_then(|json| report::first_evidence(&report, &json.file()?.display().to_string()));
+    let command =
+        json.and_then(|json| report::first_evidence(&report, &json.file.as_ref()?.display().to_string()));
     if let Some(command) = command.filter(|_| detail > Detail::Quiet) {
         output.print(&format!("{:>16} {}\n", "as one file", report::plain(&command)));
     }
@@ -70,7 +71,7 @@ pub(crate) async fn observed(
 ) -> Result<Report, UsageError> {
     let screen = output.screen(detail);
     let suite = Suite::new(contract, target, options)?;
-    let signals = Signals::listen(suite.stopper(), Signals::TIME_WITH_REPORTS, Verdict::Incomplete)?;
+    let signals = Signals::listen(suite.stopper.clone(), Signals::TIME_WITH_REPORTS, Verdict::Incomplete)?;
     let mut report = suite.run(&Progress::new(output, screen, output.is_terminal())).await;
     if let Some(before) = before {
         report.compare_with(before);
@@ -81,14 +82,27 @@ pub(crate) async fn observed(
     Ok(report)
 }
 
-/// Calls `work` with the target, or with the embedded reference server when there is none.
+/// Calls `work` with the target, or when there is none with the embedded reference server, which has these tokens.
 pub(crate) async fn with_target<T>(
     target: Option<Target>,
+    tokens: Option<SandboxTokens>,
     work: impl AsyncFnOnce(&Target) -> Result<T, UsageError>,
 ) -> Result<T, UsageError> {
-    match target {
-        Some(target) => work(&target).await,
-        None => with_reference(SandboxTokens::default(), work).await,
+    if let Some(target) = target {
+        return work(&target).await;
+    }
+    #[cfg(feature = "embedded")]
+    {
+        let tokens = tokens.unwrap_or_default();
+        let reference = sallyport_conformance::embedded::Reference::start_with(tokens).await?;
+        let done = work(reference.target()).await;
+        reference.close().await;
+        done
+    }
+    #[cfg(not(feature = "embedded"))]
+    {
+        drop(tokens);
+        Err(NO_EMBEDDED_SERVER.into())
     }
 }
 
@@ -110,24 +124,24 @@ fn selected(mut setup: Setup, arguments: &RunArguments) -> Result<Setup, UsageEr
     Ok(setup)
 }
 
-pub(crate) async fn plan(arguments: RunArguments) -> Result<Verdict, UsageError> {
+pub(crate) async fn plan(arguments: RunArguments) -> Result<String, UsageError> {
     let contract = Contract::embedded()?;
-    let setup = selected(Setup::without_sending(&arguments.target)?, &arguments)?;
+    let setup = selected(Setup::new(&arguments.target, AccountToken::Unused)?, &arguments)?;
     let described = setup.described()?;
     let Setup { target, options, .. } = setup;
     let profile = options.profile;
-    let planned = with_target(target, async |target| {
+    let planned = with_target(target, None, async |target| {
         let suite = Suite::new(contract, target, options)?;
         // Protocols are looked for only where no extraction is served.
         let facts = [Fact::OwnAddresses, Fact::EmptyRegion, Fact::ScarceRegion];
         let looked_for = facts.into_iter().filter(|fact| suite.looks_for(*fact)).map(|fact| fact.to_string());
         let looked_for = looked_for.collect::<Vec<_>>();
-        Ok((suite.plan().clone(), looked_for))
+        Ok((suite.plan.clone(), looked_for))
     });
     let (plan, looked_for) = planned.await?;
     let matrix = Matrix::embedded()?;
     let mut text = format!("{described}{:>16} {}\n\n", "profile", profile.name());
-    for planned in plan.planned() {
+    for planned in &plan.planned {
         let id = planned.check.id;
         let line = match planned.skipped() {
             None => {
@@ -144,9 +158,7 @@ pub(crate) async fn plan(arguments: RunArguments) -> Result<Verdict, UsageError>
         let facts = looked_for.join(", ");
         text.push_str(&format!("the run first looks for {facts}; what it finds adds cases\n"));
     }
-    text.push_str(&format!("the run {}\n", report::detected(&plan.detection(matrix), "would notice")));
-    print(&text);
-    Ok(Verdict::Conforms)
+    Ok(text + &format!("the run {}\n", report::detected(&plan.detection(matrix), "would notice")))
 }
 
 fn cases(planned: &PlannedCheck) -> Option<String> {
@@ -155,7 +167,7 @@ fn cases(planned: &PlannedCheck) -> Option<String> {
 }
 
 fn sum(plan: &Plan) -> String {
-    let skipped = plan.planned().iter().filter(|planned| planned.skipped().is_some()).count();
+    let skipped = plan.planned.iter().filter(|planned| planned.skipped().is_some()).count();
     let cost = plan.cost();
     let more = if plan.is_limited() {
         "; requests and gateways that these cases do not use are spent on other cases"
@@ -164,33 +176,13 @@ fn sum(plan: &Plan) -> String {
     };
     format!(
         "\n{} would run, {skipped} would be skipped; at most {} and {}, without retries{more}\n",
-        quantity(plan.planned().len() - skipped, "check"),
+        quantity(plan.planned.len() - skipped, "check"),
         quantity(cost.requests, "request"),
         quantity(cost.gateways, "gateway")
     )
-}
-
-/// Calls `work` with the embedded reference server, which has these tokens.
-#[cfg(feature = "embedded")]
-pub(crate) async fn with_reference<T>(
-    tokens: SandboxTokens,
-    work: impl AsyncFnOnce(&Target) -> Result<T, UsageError>,
-) -> Result<T, UsageError> {
-    let reference = sallyport_conformance::embedded::Reference::start_with(tokens).await?;
-    let done = work(reference.target()).await;
-    reference.close().await;
-    done
 }
 
 /// What a command says that needs the embedded server in a build without it.
 #[cfg(not(feature = "embedded"))]
 pub(crate) const NO_EMBEDDED_SERVER: &str =
     "this build has no embedded server; install the suite without --no-default-features";
-
-#[cfg(not(feature = "embedded"))]
-pub(crate) async fn with_reference<T>(
-    _: SandboxTokens,
-    _: impl AsyncFnOnce(&Target) -> Result<T, UsageError>,
-) -> Result<T, UsageError> {
-    Err(NO_EMBEDDED_SERVER.into())
-}

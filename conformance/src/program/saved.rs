@@ -8,11 +8,10 @@ use sallyport_conformance::config::quoted;
 use sallyport_conformance::contract::Clause;
 use sallyport_conformance::report::{self, Format, plain};
 use sallyport_conformance::run::{SavedCheck, SavedReport};
-use sallyport_conformance::{Contract, Outcome, Verdict, files};
+use sallyport_conformance::{Contract, Outcome, files};
 use sha2::{Digest as _, Sha256};
 
 use super::UsageError;
-use super::output::print;
 use super::replay::{MAX_REPORT_BYTES, read_report};
 
 /// Days for which a broken clause is put up with unless the user says otherwise.
@@ -23,7 +22,7 @@ pub(crate) fn baseline(
     path: &Path,
     reason: &str,
     until: Option<jiff::civil::Date>,
-) -> Result<Verdict, UsageError> {
+) -> Result<String, UsageError> {
     let report = read_report(path)?;
     let until = match until {
         Some(until) => until,
@@ -39,19 +38,17 @@ pub(crate) fn baseline(
         findings.filter(|(_, check, finding)| is_failed(check) && finding.severity == Severity::Fail);
     let broken: BTreeSet<Clause> = failures.map(|(.., finding)| finding.clause).collect();
     if broken.is_empty() {
-        print("# The report has no violated clause.\n");
+        return Ok("# The report has no violated clause.\n".to_owned());
     }
     let reason = quoted(reason);
-    for clause in broken {
-        print(&format!(
-            "[[expected-failure]]\nclause = \"{clause}\"\nreason = {reason}\nuntil = {until}\n\n"
-        ));
-    }
-    Ok(Verdict::Conforms)
+    let entry = |clause| {
+        format!("[[expected-failure]]\nclause = \"{clause}\"\nreason = {reason}\nuntil = {until}\n\n")
+    };
+    Ok(broken.into_iter().map(entry).collect())
 }
 
 /// `conformance evidence`: one finding of a report as one file.
-pub(crate) fn evidence(path: &Path, id: &str, output: &Path) -> Result<Verdict, UsageError> {
+pub(crate) fn evidence(path: &Path, id: &str, output: &Path) -> Result<String, UsageError> {
     let wrong = |message: String| UsageError::from(format!("{}: {message}", path.display()));
     let format = match output.extension().and_then(|extension| extension.to_str()) {
         Some("html") => Format::Html,
@@ -66,8 +63,7 @@ pub(crate) fn evidence(path: &Path, id: &str, output: &Path) -> Result<Verdict, 
     let contract = Contract::embedded()?;
     let text = report::evidence(contract, &report, (&id, check, finding), format, &sha256)?;
     files::replace(output, |file| file.write_all(text.as_bytes())).map_err(files::named(output))?;
-    print(&format!("{:>16} {}\n", "evidence", plain(&output.display().to_string())));
-    Ok(Verdict::Conforms)
+    Ok(format!("{:>16} {}\n", "evidence", plain(&output.display().to_string())))
 }
 
 /// A check with several findings has a number behind each, as in `search.total#2`. The name of a clause or the beginning of an id names

@@ -38,7 +38,7 @@ const BASE_URL: &str = "SALLYPORT_BASE_URL";
 
 /// What a command needs the account's token for.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum AccountToken {
+pub(crate) enum AccountToken {
     /// Requests have it.
     Required,
     /// Some requests may have it.
@@ -60,13 +60,19 @@ pub(crate) struct Setup {
 
 impl Setup {
     /// Arguments take precedence over environment variables, and those over the configuration.
-    pub(crate) fn new(arguments: &TargetArguments) -> Result<Self, UsageError> {
-        Self::with_token(arguments, AccountToken::Required)?.for_known_target()
-    }
-
-    /// The same for commands that send nothing and need no token.
-    pub(crate) fn without_sending(arguments: &TargetArguments) -> Result<Self, UsageError> {
-        Self::with_token(arguments, AccountToken::Unused)?.for_known_target()
+    pub(crate) fn new(arguments: &TargetArguments, need: AccountToken) -> Result<Self, UsageError> {
+        let setup = Self::with_token(arguments, need)?;
+        let has_embedded_server = cfg!(feature = "embedded");
+        if setup.target.is_some() || has_embedded_server && setup.information.is_none() {
+            return Ok(setup);
+        }
+        let found = setup.information.as_ref().map(|found| format!(" for {found}")).unwrap_or_default();
+        let advice = match (has_embedded_server, &setup.information) {
+            (true, _) => "; to test the embedded server, pass --embedded",
+            (false, Some(_)) => "",
+            (false, None) => "; this build has no embedded server",
+        };
+        Err(format!("missing base URL{found}; {MISSING_BASE_URL}{advice}").into())
     }
 
     /// The same for the service behind the lab, whose callers have tokens of their own.
@@ -86,28 +92,11 @@ impl Setup {
         target.token.expose() != NO_TOKEN
     }
 
-    fn for_known_target(self) -> Result<Self, UsageError> {
-        let has_embedded_server = cfg!(feature = "embedded");
-        if self.target.is_some() || has_embedded_server && self.information.is_none() {
-            return Ok(self);
-        }
-        let found = self.information.as_ref().map(|found| format!(" for {found}")).unwrap_or_default();
-        let advice = match (has_embedded_server, &self.information) {
-            (true, _) => "; to test the embedded server, pass --embedded",
-            (false, Some(_)) => "",
-            (false, None) => "; this build has no embedded server",
-        };
-        Err(format!("missing base URL{found}; {MISSING_BASE_URL}{advice}").into())
-    }
-
     /// Names the target and the configuration for the user.
     pub(crate) fn described(&self) -> Result<String, UsageError> {
         let target = match &self.target {
             None => "the embedded server with sample data".to_owned(),
-            Some(target) => {
-                let redactor = target.redactor(&self.options.wire)?;
-                redactor.redact(target.base().as_str())
-            }
+            Some(target) => target.redactor(&self.options.wire)?.redact(target.base().as_str()),
         };
         let config = match &self.config {
             Some(file) => file.display().to_string(),
@@ -136,8 +125,7 @@ impl Setup {
         let Config {
             base_url,
             profile,
-            only,
-            skip,
+            selection,
             token,
             ceilings,
             connection,
@@ -202,7 +190,7 @@ impl Setup {
         let profile = named.unwrap_or(if target.is_some() { Profile::Production } else { Profile::Full });
         let budget = arguments.ceilings.over(ceilings.over(profile.budget()));
         let options = Options {
-            selection: Selection { only, skip },
+            selection,
             profile,
             budget,
             wire,

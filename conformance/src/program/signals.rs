@@ -76,7 +76,7 @@ fn end(code: u8) -> ! {
 /// The signals that end a command; from here on they do not end the process.
 struct Kinds {
     #[cfg(unix)]
-    kinds: [tokio::signal::unix::Signal; 3],
+    kinds: Vec<tokio::signal::unix::Signal>,
 }
 
 impl Kinds {
@@ -87,22 +87,14 @@ impl Kinds {
             kinds: {
                 use tokio::signal::unix::{SignalKind, signal};
                 let kinds = [SignalKind::interrupt(), SignalKind::terminate(), SignalKind::hangup()];
-                let [interrupt, terminate, hangup] = kinds.map(signal);
-                [interrupt?, terminate?, hangup?]
+                kinds.into_iter().map(signal).collect::<io::Result<_>>()?
             },
         })
     }
 
     async fn next(&mut self) {
         #[cfg(unix)]
-        {
-            let [interrupt, terminate, hangup] = &mut self.kinds;
-            tokio::select! {
-                _ = interrupt.recv() => {},
-                _ = terminate.recv() => {},
-                _ = hangup.recv() => {},
-            }
-        }
+        futures::future::select_all(self.kinds.iter_mut().map(|kind| Box::pin(kind.recv()))).await;
         #[cfg(not(unix))]
         if tokio::signal::ctrl_c().await.is_err() {
             std::future::pending::<()>().await;

@@ -4,14 +4,14 @@ use std::path::Path;
 use sallyport_conformance::contract::{Clause, Unspecified};
 use sallyport_conformance::report::{plain, quantity};
 use sallyport_conformance::run::SessionError;
-use sallyport_conformance::snapshot::{self, Recording, RecordingResult};
+use sallyport_conformance::snapshot::{self, Recording};
 use sallyport_conformance::{Contract, Verdict, files};
 
 use super::UsageError;
 use super::arguments::TargetArguments;
 use super::output::{not_written, print};
 use super::run::with_target;
-use super::setup::Setup;
+use super::setup::{AccountToken, Setup};
 
 pub(crate) async fn record(folder: &Path, arguments: &TargetArguments) -> Result<Verdict, UsageError> {
     // Before requests and gateways are spent on what cannot be kept.
@@ -52,13 +52,13 @@ pub(crate) async fn compare(
     let contract = Contract::embedded()?;
     let differences = before.differences(&after);
     let (mut text, catalogue) = (String::new(), &contract.catalogue);
-    for of_subject in differences.chunk_by(|one, other| one.subject == other.subject) {
-        let id = of_subject[0].subject.as_str();
+    for of_subject in differences.chunk_by(|(_, one), (_, other)| one.subject == other.subject) {
+        let id = of_subject[0].1.subject.as_str();
         let clause = Clause::from_id(id).map(|clause| &catalogue.clause(clause).text);
         let open = Unspecified::from_id(id).map(|unspecified| &catalogue.unspecified(unspecified).text);
         let _ = writeln!(text, "\n{}: {}", plain(id), clause.or(open).map_or("", String::as_str));
-        for difference in of_subject {
-            let _ = writeln!(text, "  {}", plain(&difference.case));
+        for (case, difference) in of_subject {
+            let _ = writeln!(text, "  {}", plain(case));
             for line in difference.text.split('\n').filter(|line| !line.is_empty()) {
                 let _ = writeln!(text, "    {}", plain(line));
             }
@@ -73,12 +73,11 @@ pub(crate) async fn compare(
 /// Records how the target behaves now; the verdict when that is impossible.
 async fn observed(arguments: &TargetArguments) -> Result<Result<Recording, Verdict>, UsageError> {
     let contract = Contract::embedded()?;
-    let Setup { target, options, .. } = Setup::new(arguments)?;
-    let recorded = with_target(target, async |target| {
-        Ok(snapshot::record(contract, target, options.budget, options.wire).await)
-    });
+    let Setup { target, options, .. } = Setup::new(arguments, AccountToken::Required)?;
+    let recorded =
+        with_target(target, None, async |target| Ok(snapshot::record(contract, target, &options).await));
     match recorded.await? {
-        Ok(RecordingResult { recording, left_out }) => {
+        Ok((recording, left_out)) => {
             if !left_out.is_empty() {
                 let names = left_out.join(", ");
                 print(&format!("left out, because they would exceed --max-gateways: {names}\n"));

@@ -4,7 +4,8 @@ use std::collections::BTreeMap;
 
 use super::quantity;
 use crate::check::{Finding, Outcome};
-use crate::run::{CheckResult, Diagnosis, FindingReference, LikelyFault, Report, Unresolved};
+use crate::detection::KnownFault;
+use crate::run::{CheckResult, Diagnosis, FindingReference, Report, Unresolved};
 use crate::wire::RecordedExchange;
 
 pub(super) type CheckFinding<'a> = (&'a CheckResult, &'a Finding);
@@ -96,7 +97,7 @@ pub(super) fn headlines(diagnosis: &Diagnosis) -> Vec<String> {
         1 => "the failing case agrees".to_owned(),
         cases => format!("the {cases} failing cases agree"),
     };
-    let line = |(number, LikelyFault { clause, breaks, .. }): (usize, &LikelyFault)| {
+    let line = |(number, KnownFault { clause, breaks, .. }): (usize, &KnownFault)| {
         let begin = if number == 0 { format!("{cases} with the known fault") } else { "or with".to_owned() };
         format!("{begin} \u{201c}{breaks}\u{201d} ({clause})")
     };

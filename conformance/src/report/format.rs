@@ -5,7 +5,7 @@ use serde_json::Value;
 
 use super::har::har;
 use super::junit::junit;
-use super::markdown::{comment, markdown};
+use super::markdown::{MAX_COMMENT_CHARACTERS, markdown, markdown_within};
 use super::prometheus::prometheus;
 use super::template::{render, template};
 use super::view::{page_view, view};
@@ -65,7 +65,7 @@ impl Format {
             Self::Github => render(template!("templates/annotations.github"), view(report)),
             Self::Junit => junit(report),
             Self::Markdown => markdown(report),
-            Self::Comment => comment(report),
+            Self::Comment => markdown_within(report, MAX_COMMENT_CHARACTERS),
             Self::Prometheus => prometheus(report),
         };
         let text = text.map_err(io::Error::other)?;

@@ -21,7 +21,7 @@ pub(super) fn har(report: &Report, writer: &mut dyn io::Write) -> io::Result<()>
         version: "1.2",
         creator: json!({ "name": "sallyport-conformance", "version": env!("CARGO_PKG_VERSION") }),
         comment: format!("contract {}, profile {}{left_out}", report.contract, report.profile),
-        entries: Entries(report),
+        entries: report,
     };
     write_pretty(&BTreeMap::from([("log", log)]), writer)
 }
@@ -31,17 +31,13 @@ struct Log<'a> {
     version: &'static str,
     creator: Value,
     comment: String,
-    entries: Entries<'a>,
+    #[serde(serialize_with = "entries")]
+    entries: &'a Report,
 }
 
 /// The exchanges of a report, of which one at a time becomes an entry.
-struct Entries<'a>(&'a Report);
-
-impl Serialize for Entries<'_> {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        let Report { target, log, .. } = self.0;
-        serializer.collect_seq(log.exchanges.iter().map(|logged| entry(target, logged)))
-    }
+fn entries<S: Serializer>(Report { target, log, .. }: &Report, serializer: S) -> Result<S::Ok, S::Error> {
+    serializer.collect_seq(log.exchanges.iter().map(|logged| entry(target, logged)))
 }
 
 /// An exchange as an entry of an archive.

@@ -8,7 +8,7 @@ use super::{plain, plain_lines};
 use crate::run::Report;
 
 /// Maximum length of a pull request comment on GitHub (65,536 characters), less some for what CI adds to it.
-const MAX_COMMENT_CHARACTERS: usize = 65_000;
+pub(super) const MAX_COMMENT_CHARACTERS: usize = 65_000;
 
 /// Maximum size of a command in a text of limited length. A longer one would leave no room for its finding.
 const MAX_COMMAND_BYTES: u32 = 4_000;
@@ -21,11 +21,6 @@ pub(super) fn markdown(report: &Report) -> Result<String, Error> {
     filled(&view(report), u32::MAX, u32::MAX)
 }
 
-/// The same, cut to the length of a pull request comment.
-pub(super) fn comment(report: &Report) -> Result<String, Error> {
-    markdown_within(report, MAX_COMMENT_CHARACTERS)
-}
-
 /// The same, within the size of a job summary.
 ///
 /// # Errors
@@ -35,7 +30,7 @@ pub fn job_summary(report: &Report) -> Result<String, Error> {
 }
 
 /// The same, cut to `max_bytes`: with as many findings, and as many lines of each list, as fit.
-fn markdown_within(report: &Report, max_bytes: usize) -> Result<String, Error> {
+pub(super) fn markdown_within(report: &Report, max_bytes: usize) -> Result<String, Error> {
     let view = view(report);
     let with = |shown: u32| filled(&view, shown, MAX_COMMAND_BYTES);
     let mut text = with(u32::MAX)?;
@@ -97,13 +92,9 @@ pub(super) fn code(text: &str) -> String {
 }
 
 pub(super) fn fenced(language: &str, text: &str) -> String {
-    let fence = fence(text);
-    format!("{fence}{language}\n{}\n{fence}", plain_lines(text).trim_end())
-}
-
-fn fence(text: &str) -> String {
     let longest = text.split(|c| c != '`').map(str::len).max().unwrap_or(0);
-    "`".repeat(longest.max(2) + 1)
+    let fence = "`".repeat(longest.max(2) + 1);
+    format!("{fence}{language}\n{}\n{fence}", plain_lines(text).trim_end())
 }
 
 /// Two commands that keep text between them, which may look like one, from being taken for commands. Nobody can guess `token`.
@@ -156,6 +147,6 @@ mod tests {
             escaped("(@org/team) is #1, *see* https://a.invalid/`|x  WWW.a.invalid or GH-7\n"),
             r"`(@org/team)` is `#1,` \*see\* `https://a.invalid/'\|x`  `WWW.a.invalid` or `GH-7` "
         );
-        assert_eq!(fence("a ```` b"), "`````");
+        assert_eq!(fenced("", "a ```` b"), "`````\na ```` b\n`````");
     }
 }

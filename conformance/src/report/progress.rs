@@ -23,10 +23,8 @@ pub struct Progress<W> {
 #[derive(Debug, Default)]
 struct State {
     all: usize,
-    /// The checks that have ended, and whether they failed.
-    ended: BTreeMap<&'static str, bool>,
-    /// The checks with a line, and its outcome.
-    shown: BTreeMap<&'static str, &'static str>,
+    /// The checks that have ended, and their outcomes.
+    ended: BTreeMap<&'static str, &'static str>,
     reasons: BTreeSet<String>,
     running: Vec<&'static str>,
 }
@@ -53,7 +51,7 @@ impl<W: Write + Send> Progress<W> {
             return String::new();
         }
         let mut status = format!("{:>16} {}/{}", "running", state.ended.len(), state.all);
-        let failed = state.ended.values().filter(|failed| **failed).count();
+        let failed = state.ended.values().filter(|outcome| **outcome == Outcome::Failed.name()).count();
         if failed > 0 {
             let _ = write!(status, ", {failed} failed");
         }
@@ -94,7 +92,6 @@ impl<W: Write + Send> Observer for Progress<W> {
 
     fn check_ended(&self, result: &CheckResult) {
         let mut state = lock(&self.state);
-        state.ended.insert(result.id, result.outcome == Outcome::Failed);
         state.running.retain(|id| *id != result.id);
         // The summary folds skipped checks by their reason.
         let is_shown = match self.screen.detail {
@@ -103,7 +100,7 @@ impl<W: Write + Send> Observer for Progress<W> {
             Detail::Verbose => true,
         };
         // A check that ran again with more cases has a second line only for other trouble.
-        let before = state.shown.insert(result.id, result.outcome.name());
+        let before = state.ended.insert(result.id, result.outcome.name());
         let is_other =
             before.is_none_or(|before| is_trouble(&result.outcome) && before != result.outcome.name());
         // The summary folds checks without a result by their reason, of which one line is an example.

@@ -22,7 +22,8 @@ pub(super) fn prometheus(report: &Report) -> Result<String, Error> {
     // Without a sample of runs that did not judge a clause, an average over time is one of those that did.
     let judging = report.clauses.iter().filter(|clause| clause.checked > 0 || clause.failures > 0);
     let findings: Vec<_> = judging.map(|clause| (clause.id.id(), clause.failures)).collect();
-    let until = |entry: &Expectation| Some((entry.clause.id(), midnight_after(&entry.until)?));
+    let until =
+        |entry: &Expectation| Some((entry.expected.clause.id(), midnight_after(entry.expected.until)?));
     let changes = report.since.as_ref().map(|since| {
         Value::from(Serde(FindingChange::ALL.map(|change| (change.name(), since.of(change).count()))))
     });
@@ -47,9 +48,8 @@ pub(super) fn prometheus(report: &Report) -> Result<String, Error> {
 }
 
 /// When the last day on which a violated clause is accepted has ended, in UTC.
-fn midnight_after(day: &str) -> Option<i64> {
-    let next = day.parse::<Date>().ok()?.tomorrow().ok()?;
-    Some(next.to_zoned_datetime(TimeZone::UTC).ok()?.timestamp().as_second())
+fn midnight_after(day: Date) -> Option<i64> {
+    Some(day.tomorrow().ok()?.to_zoned_datetime(TimeZone::UTC).ok()?.timestamp().as_second())
 }
 
 /// A label value: backslash, quote and line feed are escaped as the format wants it, control characters as in other output.

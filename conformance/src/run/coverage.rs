@@ -42,7 +42,8 @@ impl Coverage {
         obstructed: Option<&str>,
     ) -> Self {
         let observable: BTreeSet<Clause> = catalogue.observable().map(|clause| clause.id).collect();
-        let without_power: BTreeSet<Clause> = detection.clauses_without_power().collect();
+        let without_power = detection.clauses.iter().filter(|clause| clause.known > 0 && clause.noticed == 0);
+        let without_power: BTreeSet<Clause> = without_power.map(|clause| clause.id).collect();
         let concluded = || results.iter().filter(|result| result.outcome.concluded());
         let cited: BTreeSet<Clause> = concluded().flat_map(|result| result.clauses.iter().copied()).collect();
         let violated = results.iter().flat_map(CheckResult::failures).map(|finding| finding.clause);
@@ -55,25 +56,20 @@ impl Coverage {
         let open: BTreeSet<Clause> = observable.difference(&judged).copied().collect();
 
         let mut reasons: BTreeMap<&str, (BTreeSet<Clause>, usize)> = BTreeMap::new();
-        let mut explained: BTreeSet<Clause> = BTreeSet::new();
         for result in results.iter().filter(|result| !result.outcome.concluded()) {
             let clauses = || result.clauses.iter().copied().filter(|clause| open.contains(clause));
             for reason in result.reasons() {
                 let (known, checks) = reasons.entry(reason).or_default();
                 known.extend(clauses());
-                explained.extend(clauses());
                 *checks += 1;
             }
         }
-        let unnoticed: BTreeSet<Clause> =
-            open.intersection(&cited).filter(|clause| !explained.contains(clause)).copied().collect();
-        if !unnoticed.is_empty() {
-            explained.extend(&unnoticed);
-            reasons.insert(WITHOUT_POWER, (unnoticed, 0));
-        }
-        let unselected: BTreeSet<Clause> = open.difference(&explained).copied().collect();
-        if !unselected.is_empty() {
-            reasons.insert(obstructed.unwrap_or(NOT_SELECTED), (unselected, 0));
+        let explained: BTreeSet<Clause> =
+            reasons.values().flat_map(|(clauses, _)| clauses.iter().copied()).collect();
+        for clause in open.difference(&explained) {
+            let is_cited = cited.contains(clause);
+            let reason = if is_cited { WITHOUT_POWER } else { obstructed.unwrap_or(NOT_SELECTED) };
+            reasons.entry(reason).or_default().0.insert(*clause);
         }
         let mut not_judged: Vec<NotJudged> = reasons
             .into_iter()

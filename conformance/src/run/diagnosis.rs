@@ -20,24 +20,13 @@ const MAX_FITTING: usize = 6;
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct Diagnosis {
     /// The known faults that fit; at most two.
-    pub faults: Vec<LikelyFault>,
+    pub faults: Vec<KnownFault>,
     /// Further known faults that fit as well.
     pub alike: usize,
     /// The failing cases. They agree with those in which each of these faults was noticed before.
     pub cases: usize,
     /// The findings of these cases. Those that cite the clause of the faults come first.
     pub findings: Vec<FindingReference>,
-}
-
-/// A known fault that fits the failing cases of the run.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
-pub struct LikelyFault {
-    /// Unique among the known faults.
-    pub id: String,
-    /// The clause that it breaks.
-    pub clause: Clause,
-    /// What a service with this fault does wrong, in a sentence.
-    pub breaks: String,
 }
 
 /// Identifies a finding of a report.
@@ -80,15 +69,12 @@ impl Diagnosis {
                 faults.retain(|fault| fault.is_of_lab());
             }
             let mut findings = findings(results, clause, &cases, matrix);
-            findings.retain(|reference| taken.insert(*reference));
+            findings.retain(|(_, reference)| taken.insert(*reference));
             if !findings.is_empty() && faults.len() <= MAX_FITTING {
-                let named = faults.iter().take(MAX_NAMED).map(|fault| LikelyFault {
-                    id: fault.id.clone(),
-                    clause,
-                    breaks: fault.breaks.clone(),
-                });
                 let alike = faults.len().saturating_sub(MAX_NAMED);
-                diagnoses.push(Self { faults: named.collect(), alike, cases: count(&cases), findings });
+                let faults = faults.into_iter().take(MAX_NAMED).cloned().collect();
+                let findings = findings.into_iter().map(|(_, reference)| reference).collect();
+                diagnoses.push(Self { faults, alike, cases: count(&cases), findings });
             }
         }
         diagnoses.truncate(MAX_CAUSES);
@@ -131,22 +117,17 @@ fn explained<'a>(
         }
     }
     let shown = findings(results, fault.clause, &explained, matrix);
-    let first = shown.first().and_then(|first| finding(results, *first));
-    first.is_some_and(|first| first.clause == fault.clause).then_some(explained)
+    shown.first().is_some_and(|(is_other, _)| !is_other).then_some(explained)
 }
 
-fn finding(results: &[CheckResult], reference: FindingReference) -> Option<&Finding> {
-    results.iter().find(|result| result.id == reference.check)?.findings.get(reference.finding)
-}
-
-/// The failures of these cases; those that cite the clause come first.
+/// The failures of these cases, each with whether it cites another clause; those that cite this one come first.
 fn findings(
     results: &[CheckResult],
     clause: Clause,
     cases: &CasesByJudge<'_>,
     matrix: &Matrix,
-) -> Vec<FindingReference> {
-    let mut found: Vec<(bool, FindingReference)> = Vec::new();
+) -> Vec<(bool, FindingReference)> {
+    let mut found = Vec::new();
     for result in results {
         let Some(cases) = cases.get(result.id) else { continue };
         let is_of = |finding: &Finding, case: &CaseName| match finding.seen_in.as_slice() {
@@ -162,7 +143,7 @@ fn findings(
         }
     }
     found.sort_by_key(|(is_other, _)| *is_other);
-    found.into_iter().map(|(_, reference)| reference).collect()
+    found
 }
 
 #[cfg(test)]

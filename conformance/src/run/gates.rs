@@ -83,10 +83,9 @@ impl Gates {
             unmet.extend(skips.iter().map(|skips| format!("--fail-on-skip: {}", skips.line())));
         }
         let stale = expectations.iter().filter(|entry| entry.state == ExpectationState::NoLongerFails);
-        for entry in stale.filter(|entry| is_fully_judged(results, entry.clause)) {
+        for clause in stale.map(|entry| entry.expected.clause).filter(|id| is_fully_judged(results, *id)) {
             unmet.push(format!(
-                "{} no longer fails; remove its [[expected-failure]] from the configuration",
-                entry.clause
+                "{clause} no longer fails; remove its [[expected-failure]] from the configuration"
             ));
         }
         unmet
@@ -101,25 +100,23 @@ fn is_fully_judged(results: &[CheckResult], clause: Clause) -> bool {
 }
 
 /// A clause that is expected to fail until a day.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct ExpectedFailure {
     /// The clause.
     pub clause: Clause,
-    /// Why the failure is accepted.
+    /// Why the failure was accepted.
     pub reason: String,
-    /// The last day on which it is accepted.
+    /// The last day on which it is accepted, as a date.
+    #[schemars(with = "String")]
     pub until: Date,
 }
 
 /// The state of an expected failure after a run.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct Expectation {
-    /// The clause.
-    pub clause: Clause,
-    /// Why the failure was accepted.
-    pub reason: String,
-    /// The last day on which it is accepted, as a date.
-    pub until: String,
+    /// The expected failure.
+    #[serde(flatten)]
+    pub expected: ExpectedFailure,
     /// Its state.
     pub state: ExpectationState,
 }
@@ -157,9 +154,7 @@ pub(super) fn expectations(
     today: Date,
 ) -> Vec<Expectation> {
     let expectation = |entry: &ExpectedFailure| Expectation {
-        clause: entry.clause,
-        reason: entry.reason.clone(),
-        until: entry.until.to_string(),
+        expected: entry.clone(),
         state: state(results, entry, today),
     };
     expected.iter().map(expectation).collect()

@@ -13,12 +13,13 @@ mod saved;
 mod session;
 mod suite;
 
-pub(crate) use preflight::Obstacle;
 pub(crate) use suite::concluded_passive;
+
+use preflight::Obstacle;
 
 pub use crate::check::{CaseResult, CheckResult, LoggedExchange, RunLog};
 pub use coverage::{Coverage, NotJudged};
-pub use diagnosis::{Diagnosis, FindingReference, LikelyFault};
+pub use diagnosis::{Diagnosis, FindingReference};
 pub use gates::{Expectation, ExpectationState, ExpectedFailure, Gates};
 pub use options::{Glob, Options, Profile, Selection, SetupError};
 pub use outcome::{ClauseSummary, Rerun, Totals, Unresolved};

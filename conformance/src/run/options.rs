@@ -10,7 +10,7 @@ use crate::names;
 use crate::wire::{Budget, Request, ShortSecret, WireError, WireOptions};
 
 /// The options of a run.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Default)]
 pub struct Options {
     /// Which checks and cases run.
     pub selection: Selection,
@@ -20,8 +20,8 @@ pub struct Options {
     pub budget: Budget,
     /// Timeouts, waits, proxy and trust.
     pub wire: WireOptions,
-    /// Maximum number of retries of a failing case. One that then passes is flaky.
-    pub retries: u32,
+    /// Maximum number of retries of a failing case; default: 1. One that then passes is flaky.
+    pub retries: Option<u32>,
     /// Whether the first failure ends the run.
     pub fail_fast: bool,
     /// Clauses that are expected to fail.
@@ -42,28 +42,6 @@ pub struct Options {
     pub requests: Vec<Request>,
     /// Whether the report keeps every exchange, for [`Format::Har`](crate::report::Format::Har). Redacting each takes memory and time.
     pub keep_exchanges: bool,
-}
-
-impl Default for Options {
-    fn default() -> Self {
-        Self {
-            selection: Selection::default(),
-            profile: Profile::default(),
-            budget: Budget::default(),
-            wire: WireOptions::default(),
-            retries: 1,
-            fail_fast: false,
-            expected: Vec::new(),
-            gates: Gates::default(),
-            inferred: InferredClauses::default(),
-            implementation: None,
-            curl_options: Vec::new(),
-            detect: None,
-            explore: None,
-            requests: Vec::new(),
-            keep_exchanges: false,
-        }
-    }
 }
 
 names! {

@@ -59,11 +59,7 @@ pub struct Totals {
 
 impl Totals {
     /// Counts outcomes.
-    pub fn from_results(results: &[CheckResult]) -> Self {
-        Self::from_outcomes(results.iter().map(|result| &result.outcome))
-    }
-
-    pub(crate) fn from_outcomes<'a>(outcomes: impl Iterator<Item = &'a Outcome>) -> Self {
+    pub fn from_outcomes<'a>(outcomes: impl Iterator<Item = &'a Outcome>) -> Self {
         let mut totals = Self::default();
         for outcome in outcomes {
             match outcome {
@@ -93,11 +89,6 @@ impl Totals {
             ("inconclusive", inconclusive),
             ("error", errors),
         ]
-    }
-
-    /// Number of all checks.
-    pub fn all(self) -> usize {
-        self.named().iter().map(|(_, count)| count).sum()
     }
 }
 

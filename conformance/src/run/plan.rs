@@ -9,7 +9,8 @@ use crate::target::{Fact, Facts};
 /// The plan of a run: the cases that it would run, their cost, and the cases that it would skip with the reasons.
 #[derive(Debug, Clone)]
 pub struct Plan {
-    planned: Vec<PlannedCheck>,
+    /// Its checks, in the order of the registry.
+    pub planned: Vec<PlannedCheck>,
     /// Whether it contains every check with all of its cases.
     pub(super) is_all: bool,
 }
@@ -69,11 +70,6 @@ impl Plan {
         !facts.has(fact) && self.planned.iter().any(needs)
     }
 
-    /// Its checks, in the order of the registry.
-    pub fn planned(&self) -> &[PlannedCheck] {
-        &self.planned
-    }
-
     /// How many known faults it would notice.
     pub fn detection(&self, matrix: &Matrix) -> Detection {
         Detection::new(matrix, &self.cases(None))
@@ -96,7 +92,7 @@ impl Plan {
                 let reason = reason.filter(|_| !outcome.is_some_and(Outcome::concluded));
                 cases.add(id, label, reason);
                 for control in planned.case.controls_in_run() {
-                    cases.add_shared(SharedControl::SOURCE, &control.label, reason);
+                    cases.add(SharedControl::SOURCE, &control.label, reason);
                 }
             }
         }
@@ -275,11 +271,11 @@ mod tests {
             let (plan, most) = (within(&registry(), &budget, matrix), (requests, gateways));
             let Cost { requests, gateways } = plan.cost();
             assert!(u64::from(requests) <= most.0 && u64::from(gateways) <= most.1, "{:?}", plan.cost());
-            let reached = plan.planned().iter().filter(|planned| planned.running().count() > 0).count();
+            let reached = plan.planned.iter().filter(|planned| planned.running().count() > 0).count();
             assert!(reached >= least, "{budget:?}: {reached} checks");
         }
         let without = plan(&registry(), 0);
-        for planned in without.planned() {
+        for planned in &without.planned {
             let reason = planned.skipped().unwrap_or_default();
             let is_named = planned.check.needs.iter().all(|fact| reason.contains(fact.variable()));
             assert!(is_named, "{}: {reason}", planned.check.id);
@@ -327,7 +323,7 @@ mod tests {
     fn a_shared_control_counts_once() {
         let once = plan(&[&SHARING], 3);
         assert_eq!(once.cost(), Cost { requests: 4, gateways: 2 });
-        assert_eq!(once.planned()[0].cost(), Cost::extraction(4, 2));
+        assert_eq!(once.planned[0].cost(), Cost::extraction(4, 2));
         let both = plan(&[&SHARING, &SHARING_TOO], 100);
         assert_eq!(both.cost(), Cost { requests: 7, gateways: 3 });
         assert_eq!(plan(&[&SHARING], 1).cost(), Cost::default());
@@ -361,7 +357,7 @@ mod tests {
         {
             let plan = within(&[&CHEAP], &Budget { requests: 1_000, gateways, ..Budget::default() }, &matrix);
             let detection = plan.detection(&matrix);
-            assert_eq!((running(plan.planned()).as_str(), detection.noticed), (cases, found));
+            assert_eq!((running(&plan.planned).as_str(), detection.noticed), (cases, found));
             let unlocks = detection.unlocks.iter();
             let mut told = unlocks.filter(|it| it.faults == 1 && it.reason.contains("--max-gateways"));
             assert_eq!(told.next().is_some(), found < 3, "{detection:?}");
@@ -381,11 +377,11 @@ mod tests {
         // The last two do not fit together.
         let budget = Budget { requests: 4_000_000, gateways: 1, ..Budget::default() };
         let matrix = noticed(&[(&COSTLY, "first again"), (&COSTLY, "new")]);
-        assert_eq!(running(within(&[&COSTLY], &budget, &matrix).planned()), "a/first a/new");
+        assert_eq!(running(&within(&[&COSTLY], &budget, &matrix).planned), "a/first a/new");
 
         static OTHER: Check = Check { id: "extract.b.b", clauses: &[Clause::ExtractPartial], ..CHEAP };
         let both = plan(&[&CHEAP, &OTHER], 9);
-        assert_eq!([0, 1].map(|check| both.planned()[check].running().count()), [2, 2]);
+        assert_eq!([0, 1].map(|check| both.planned[check].running().count()), [2, 2]);
     }
 
     #[test]
@@ -394,8 +390,7 @@ mod tests {
         let matrix = noticed(&faults);
         let budget = Budget { requests: 1_000, gateways: 5, ..Budget::default() };
         let plan = within(&[&CHEAP], &budget, &matrix);
-        let passed =
-            plan.planned()[0].running().map(|case| CaseResult::not_run(case.label(), Outcome::Passed));
+        let passed = plan.planned[0].running().map(|case| CaseResult::not_run(case.label(), Outcome::Passed));
         let result = CheckResult { cases: passed.collect(), ..CheckResult::not_run(&CHEAP, Outcome::Passed) };
         for (gateways, more) in [(4, ""), (3, ""), (2, "a/one")] {
             let allowance = Allowance { budget: &budget, used: Usage { requests: 2, gateways, bytes: 0 } };
@@ -412,7 +407,7 @@ mod tests {
         let matrix = noticed(&[sharing, sharing, sharing, too, too, own]);
         let budget = Budget { requests: 1_000, gateways: 3, ..Budget::default() };
         let mut plan = within(&[&WITH_ITS_OWN, &SHARING, &SHARING_TOO], &budget, &matrix);
-        assert_eq!(running(plan.planned()), "c/one c/two");
+        assert_eq!(running(&plan.planned), "c/one c/two");
         let result = CheckResult::not_run(&SHARING, Outcome::Inconclusive("rejected".to_owned()));
         // One after the other of its cases.
         for more in ["e/one", "e/two"] {

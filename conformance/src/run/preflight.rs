@@ -1,27 +1,17 @@
 use std::time::{Duration, Instant};
 
-use super::{Session, Verdict};
+use super::{Session, SessionError, Verdict};
 use crate::checks::{UNKNOWN_TOKEN, first_requests};
 use crate::contract::{Contract, OperationId};
 use crate::response::{Form, ResponseClass, describe, gateways, is_about_caller, operation_of};
 use crate::target::Target;
 use crate::wire::{
-    BudgetError, Exchange, FailureKind, GatewayCount, Request, Response, ThrottlingPolicy, WireError,
-    WireFailure, advice,
+    BudgetError, Exchange, FailureKind, GatewayCount, Request, Response, ThrottlingPolicy, WireFailure,
+    advice,
 };
 
 /// Why a target can't be tested, as a verdict, and what to do about it.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Obstacle {
-    pub(crate) verdict: Verdict,
-    pub(crate) reason: String,
-}
-
-impl Obstacle {
-    pub(crate) fn new(verdict: Verdict, reason: impl Into<String>) -> Self {
-        Self { verdict, reason: reason.into() }
-    }
-}
+pub(crate) type Obstacle = (Verdict, String);
 
 /// The first requests to a target, which find out whether it can be tested at all.
 impl Session<'_> {
@@ -39,13 +29,13 @@ impl Session<'_> {
                 // It waits in vain, and the requests after this one say why.
                 Ok(Err(failure)) if failure.kind == FailureKind::Handshake => return None,
                 Ok(Ok(_)) => return None,
-                Ok(Err(failure)) => unreachable(&failure, self.proxy().as_deref()).reason,
+                Ok(Err(failure)) => unreachable(&failure, self.proxy().as_deref()).1,
                 Err(_) => "no response from the target".to_owned(),
             };
             let left = limit.saturating_sub(begun.elapsed());
             if left.is_zero() {
                 let reason = format!("waited {} s in vain (--wait): {reason}", limit.as_secs());
-                return Some(Obstacle::new(Verdict::Unreachable, reason));
+                return Some((Verdict::Unreachable, reason));
             }
             tell(&self.redactor.redact(&reason), left);
             tokio::time::sleep(INTERVAL.min(left)).await;
@@ -81,7 +71,7 @@ impl Session<'_> {
                 return Some(wrong_base_url(self.contract, self.target));
             }
             let listed: Vec<String> = statuses.iter().map(|status| format!("HTTP {status}")).collect();
-            return Some(Obstacle::new(*verdict, reason.replace("{}", &listed.join(", "))));
+            return Some((*verdict, reason.replace("{}", &listed.join(", "))));
         }
         let operation = operation_of(self.contract, &request)?;
         let own = self.rejection(operation, exchange)?;
@@ -120,7 +110,7 @@ impl Session<'_> {
             match self.first(request).await {
                 Ok(exchange) => statuses.push(exchange.result.ok().filter(is_bad)?.status),
                 // No gateway may be taken, so the other responses have to suffice.
-                Err(WireError::Budget(BudgetError::Gateways(_))) => {}
+                Err(SessionError::Budget(BudgetError::Gateways(_))) => {}
                 Err(_) => return None,
             }
         }
@@ -147,11 +137,11 @@ impl Session<'_> {
                 Ok(exchange) if hands_out(contract, request, &exchange) => {
                     let is_link =
                         responses.len() > 1 && responses.iter().all(|response| response.status == 403);
-                    return is_link.then(|| Obstacle::new(Verdict::TokenRejected, LINK_CREDENTIAL));
+                    return is_link.then(|| (Verdict::TokenRejected, LINK_CREDENTIAL.to_owned()));
                 }
                 Ok(exchange) => responses.push(self.rejection(operation, exchange)?),
                 // No gateway may be taken, so the other responses have to suffice.
-                Err(WireError::Budget(_)) if operation == OperationId::Extract => {}
+                Err(SessionError::Budget(_)) if operation == OperationId::Extract => {}
                 Err(_) => return None,
             }
         }
@@ -180,7 +170,7 @@ impl Session<'_> {
             "the target rejects the account's token {how} ({}): check {source} and the base URL",
             describe(own, own.at("/code"), redactor)
         );
-        Some(Obstacle::new(Verdict::TokenRejected, reason))
+        Some((Verdict::TokenRejected, reason))
     }
 
     /// What a proxy in front of the service rejects. nginx completes TLS without a client certificate and then wants one.
@@ -192,7 +182,7 @@ impl Session<'_> {
             let reason = format!(
                 "the target does not serve the host of the base URL ({described}); set the host that it expects"
             );
-            return Some(Obstacle::new(Verdict::WrongTarget, reason));
+            return Some((Verdict::WrongTarget, reason));
         }
         let what = match () {
             () if says("No required SSL certificate was sent") => "requires a client certificate",
@@ -202,7 +192,7 @@ impl Session<'_> {
         let reason = format!(
             "the proxy in front of the service {what}; pass one that its authority has issued with --client-certificate and --client-key"
         );
-        Some(Obstacle::new(Verdict::Unreachable, reason))
+        Some((Verdict::Unreachable, reason))
     }
 
     fn rejection(&self, operation: OperationId, exchange: Exchange) -> Option<Response> {
@@ -211,8 +201,8 @@ impl Session<'_> {
         exchange.result.ok().filter(|_| matches!(class, ResponseClass::Rejected(_)))
     }
 
-    async fn first(&self, request: &Request) -> Result<Exchange, WireError> {
-        self.exchange("preflight", request, ThrottlingPolicy::FirstResponse).await
+    async fn first(&self, request: &Request) -> Result<Exchange, SessionError> {
+        self.send("preflight", request, ThrottlingPolicy::FirstResponse).await
     }
 }
 
@@ -275,7 +265,7 @@ fn wrong_base_url(contract: &Contract, target: &Target) -> Obstacle {
              the paths of the contract are added"
         ),
     };
-    Obstacle::new(Verdict::WrongTarget, reason)
+    (Verdict::WrongTarget, reason)
 }
 
 fn redirected(response: &Response) -> Option<Obstacle> {
@@ -288,7 +278,7 @@ fn redirected(response: &Response) -> Option<Obstacle> {
              token to another place; set the final base URL",
             response.status
         );
-        Obstacle::new(Verdict::WrongTarget, reason)
+        (Verdict::WrongTarget, reason)
     })
 }
 
@@ -297,5 +287,5 @@ fn unreachable(failure: &WireFailure, proxy: Option<&str>) -> Obstacle {
     let is_way = matches!(failure.kind, FailureKind::Connect | FailureKind::Timeout);
     let check = |proxy| format!("; check host, port and scheme of the proxy {proxy} too (most speak http)");
     let proxy = proxy.filter(|_| is_way).map(check).unwrap_or_default();
-    Obstacle::new(Verdict::Unreachable, format!("no response from the target: {failure}{advice}{proxy}"))
+    (Verdict::Unreachable, format!("no response from the target: {failure}{advice}{proxy}"))
 }

@@ -117,7 +117,7 @@ impl Report {
             contract_sha256: contract.sha256.clone(),
             profile: Self::RECORDED,
             budget,
-            totals: Totals::from_results(&checks),
+            totals: Totals::from_outcomes(checks.iter().map(|result| &result.outcome)),
             coverage,
             checks,
             clauses,
@@ -164,7 +164,7 @@ impl Report {
         }];
         let accepted: Vec<String> = self
             .accepted()
-            .map(|Expectation { clause, until, .. }| format!("{clause} until {until}"))
+            .map(|Expectation { expected, .. }| format!("{} until {}", expected.clause, expected.until))
             .collect();
         if !accepted.is_empty() {
             let count = quantity(accepted.len(), "accepted violation");

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use super::{Obstacle, SetupError, Verdict};
+use super::{Options, SetupError, Verdict};
 use crate::contract::Contract;
 use crate::response::gateways;
 use crate::target::Target;
@@ -55,23 +55,21 @@ impl<'a> Session<'a> {
     pub async fn begin(
         contract: &'a Contract,
         target: &'a Target,
-        budget: Budget,
-        wire: WireOptions,
+        Options { budget, wire, .. }: &Options,
         with_token: bool,
     ) -> Result<Self, SessionError> {
-        let wall = budget.wall;
-        let session = Self::new(contract, target, budget, wire)?;
+        let session = Self::new(contract, target, budget.clone(), wire.clone())?;
         let mut obstacle = session.wait(|_, _| {}).await;
         session.meter.begin();
         if obstacle.is_none() {
             let reached =
                 async { if with_token { session.reach_with_token().await } else { session.reach().await } };
-            let reached = tokio::time::timeout(wall, reached).await;
-            obstacle = reached.map_err(|_| BudgetError::Wall(wall.as_secs()))?;
+            let reached = tokio::time::timeout(budget.wall, reached).await;
+            obstacle = reached.map_err(|_| BudgetError::Wall(budget.wall.as_secs()))?;
         }
         match obstacle {
             None => Ok(session),
-            Some(Obstacle { verdict, reason }) => {
+            Some((verdict, reason)) => {
                 Err(SessionError::Unreachable(verdict, session.redactor.redact(&reason)))
             }
         }
@@ -87,20 +85,11 @@ impl<'a> Session<'a> {
         request: &Request,
         policy: ThrottlingPolicy,
     ) -> Result<Exchange, SessionError> {
-        self.exchange(case, request, policy).await.map_err(|error| match error {
+        let count = |exchange: &mut Exchange| gateways::count(self.contract, request, &exchange.result);
+        let cost = gateways::cost(self.contract, request);
+        self.wire.send(case, request, cost, policy, count).await.map_err(|error| match error {
             WireError::Budget(reached) => reached.into(),
             WireError::Setup(_) => SessionError::Setup(error.into()),
         })
-    }
-
-    pub(super) async fn exchange(
-        &self,
-        case: &str,
-        request: &Request,
-        policy: ThrottlingPolicy,
-    ) -> Result<Exchange, WireError> {
-        let count = |exchange: &mut Exchange| gateways::count(self.contract, request, &exchange.result);
-        let cost = gateways::cost(self.contract, request);
-        self.wire.send(case, request, cost, policy, count).await
     }
 }

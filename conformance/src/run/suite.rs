@@ -34,11 +34,13 @@ pub struct Suite<'a> {
     session: Session<'a>,
     registered: Vec<&'static Check>,
     options: Options,
-    plan: Plan,
+    /// The plan of the run. A run that discovers a fact makes another one.
+    pub plan: Plan,
     matrix: &'static Matrix,
     today: Date,
     canaries: Canaries,
-    stopper: Stopper,
+    /// Ends the run early, for example on Ctrl-C.
+    pub stopper: Stopper,
     /// Time in which cases were polled.
     busy: Mutex<Duration>,
 }
@@ -90,24 +92,14 @@ impl<'a> Suite<'a> {
         })
     }
 
-    /// The plan of the run. A run that discovers a fact makes another one.
-    pub fn plan(&self) -> &Plan {
-        &self.plan
-    }
-
-    /// A handle that ends the run early, for example on Ctrl-C.
-    pub fn stopper(&self) -> Stopper {
-        self.stopper.clone()
-    }
-
     /// Runs the checks. The report holds no secret.
     pub async fn run(self, observer: &dyn Observer) -> Report {
         let begun = (Instant::now(), jiff::Timestamp::now());
-        let planned = self.plan.planned().iter().map(|planned| planned.check);
+        let planned = self.plan.planned.iter().map(|planned| planned.check);
         let checks: Vec<&'static Check> = planned.chain(self.options.explore.map(|_| &*RELATIONS)).collect();
         observer.begun(&checks);
         // A fact that is discovered unlocks cases of active checks only.
-        let running = self.plan.planned().iter().filter(|planned| planned.skipped().is_none());
+        let running = self.plan.planned.iter().filter(|planned| planned.skipped().is_none());
         let running: Vec<_> = running.map(|planned| planned.check).collect();
         let shared = SharedState {
             passive: PassiveChecks::new(&running, self.options.inferred),
@@ -183,12 +175,12 @@ impl<'a> Suite<'a> {
         let extracts = |planned: &&PlannedCheck| {
             planned.check.operation == Some(OperationId::Extract) && options.budget.gateways > 0
         };
-        let extracting = plan.planned().iter().filter(extracts).flat_map(PlannedCheck::running);
+        let extracting = plan.planned.iter().filter(extracts).flat_map(PlannedCheck::running);
         let extracting: Vec<&Case> = extracting.collect();
         match checks::discover(&self.context(shared), |fact| self.looks_for(fact), &extracting).await {
             // The plan contains the control request that is sent where nothing is looked for.
             Ok(found) => Ok((looks && self.session.meter.usage() != before).then_some(found)),
-            Err(rejection) => Err(Obstacle::new(
+            Err(rejection) => Err((
                 Verdict::AccessDenied,
                 format!(
                     "the target accepts the account's token and rejects each of its extractions ({rejection}): check the \
@@ -216,17 +208,17 @@ impl<'a> Suite<'a> {
             self.stopper.stop(overdrawn.to_string());
         }
         let expectations = expectations(&checks, &self.options.expected, self.today);
-        let totals = Totals::from_results(&checks);
+        let totals = Totals::from_outcomes(checks.iter().map(|result| &result.outcome));
         let cases = self.plan.cases(Some(&checks));
         let detection = Detection::new(self.matrix, &cases);
         let catalogue = &self.session.contract.catalogue;
-        let obstructed = obstacle.as_ref().map(|obstacle| obstacle.reason.as_str());
+        let obstructed = obstacle.as_ref().map(|(_, reason)| reason.as_str());
         let coverage = Coverage::new(&checks, catalogue, &detection, self.matrix, obstructed);
         let clauses = ClauseSummary::from_results(&checks, catalogue, &coverage.open().collect());
         let diagnosis = Diagnosis::from_results(&checks, &cases, self.matrix);
         drop(cases);
         let (verdict, stopped, unmet) = match obstacle {
-            Some(Obstacle { verdict, reason }) => (verdict, Some(reason), Vec::new()),
+            Some((verdict, reason)) => (verdict, Some(reason), Vec::new()),
             None => {
                 let unmet = self.options.gates.unmet(&checks, &coverage, &detection, &expectations);
                 let stopped = self.stopper.reason().map(str::to_owned);

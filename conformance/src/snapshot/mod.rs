@@ -5,47 +5,41 @@ mod behaviour;
 mod cases;
 mod recording;
 
-pub use recording::{Difference, Entry, Recording};
+pub use recording::{Entry, Recording};
 
 use behaviour::behaviour;
 use cases::{Case, cases};
 
 use crate::contract::Contract;
-use crate::run::{Session, SessionError};
+use crate::run::{Options, Session, SessionError};
 use crate::target::Target;
-use crate::wire::{Budget, BudgetError, Exchange, ThrottlingPolicy, WireOptions};
+use crate::wire::{Budget, BudgetError, Exchange, ThrottlingPolicy};
 
-/// A recording, and the cases that were left out because they would take more gateways than are left.
-#[derive(Debug)]
-pub struct RecordingResult {
-    /// What was seen.
-    pub recording: Recording,
-    /// Names of the cases that were left out.
-    pub left_out: Vec<String>,
-}
-
-/// Records how a target behaves. Each case is sent twice, to tell what holds still.
+/// Records how a target behaves. Each case is sent twice, to tell what holds still. With the recording come the names of the cases that
+/// were left out because they would take more gateways than are left.
 ///
 /// # Errors
 /// When the target can't be reached or a ceiling is.
 pub async fn record(
     contract: &Contract,
     target: &Target,
-    budget: Budget,
-    wire: WireOptions,
-) -> Result<RecordingResult, SessionError> {
-    let session = Session::begin(contract, target, budget.clone(), wire, false).await?;
-    let recorded = tokio::time::timeout(session.meter.time_left(), record_cases(&session, &budget)).await;
+    options: &Options,
+) -> Result<(Recording, Vec<String>), SessionError> {
+    let (session, budget) = (Session::begin(contract, target, options, false).await?, &options.budget);
+    let recorded = tokio::time::timeout(session.meter.time_left(), record_cases(&session, budget)).await;
     // An incomplete recording is discarded.
     recorded.unwrap_or(Err(SessionError::Budget(BudgetError::Wall(budget.wall.as_secs()))))
 }
 
-async fn record_cases(session: &Session<'_>, budget: &Budget) -> Result<RecordingResult, SessionError> {
+async fn record_cases(
+    session: &Session<'_>,
+    budget: &Budget,
+) -> Result<(Recording, Vec<String>), SessionError> {
     let mut gateways_left = budget.gateways;
-    let mut recorded = RecordingResult { recording: Recording::default(), left_out: Vec::new() };
+    let (mut recording, mut left_out) = (Recording::default(), Vec::new());
     for case in cases(session.contract, session.target) {
         let Some(left) = gateways_left.checked_sub(case.gateways * 2) else {
-            recorded.left_out.push(case.name);
+            left_out.push(case.name);
             continue;
         };
         gateways_left = left;
@@ -53,15 +47,15 @@ async fn record_cases(session: &Session<'_>, budget: &Budget) -> Result<Recordin
         let sent = sent.await;
         if let Err(SessionError::Budget(BudgetError::Gateways(_))) = sent {
             // What takes no gateway can go on.
-            recorded.left_out.push(case.name);
+            left_out.push(case.name);
             continue;
         }
         let (first, second) = sent?;
         let text = behaviour(&first, &second, &session.redactor);
         let entry = Entry { subject: case.subject.to_owned(), text };
-        recorded.recording.entries.insert(case.name, entry);
+        recording.entries.insert(case.name, entry);
     }
-    Ok(recorded)
+    Ok((recording, left_out))
 }
 
 /// A shortage is a behaviour, being throttled is none.

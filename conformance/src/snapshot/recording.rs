@@ -23,17 +23,6 @@ pub struct Entry {
     pub text: String,
 }
 
-/// A case that two recordings differ in.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Difference {
-    /// The case.
-    pub case: String,
-    /// The clause or the unspecified behaviour that it shows.
-    pub subject: String,
-    /// Removed lines, with `-`, and added lines, with `+`.
-    pub text: String,
-}
-
 /// How the file of a case ends.
 const ENDING: &str = "snap";
 
@@ -74,20 +63,21 @@ impl Recording {
         Ok(Self { entries })
     }
 
-    /// Cases in which `after` differs, sorted by the clause or unspecified behaviour that they show.
+    /// Cases in which `after` differs, sorted by the clause or unspecified behaviour that they show. Their text has the removed lines,
+    /// with `-`, and the added lines, with `+`.
     #[must_use]
-    pub fn differences(&self, after: &Self) -> Vec<Difference> {
+    pub fn differences(&self, after: &Self) -> Vec<(String, Entry)> {
         let cases: BTreeSet<&String> = self.entries.keys().chain(after.entries.keys()).collect();
-        let mut differences: Vec<Difference> = cases
+        let mut differences: Vec<(String, Entry)> = cases
             .into_iter()
             .filter_map(|case| {
                 let (old, new) = (self.entries.get(case), after.entries.get(case));
                 let subject = new.or(old)?.subject.clone();
                 let [old, new] = [old, new].map(|entry| entry.map_or("", |entry| &entry.text));
-                (old != new).then(|| Difference { case: case.clone(), subject, text: diff(old, new) })
+                (old != new).then(|| (case.clone(), Entry { subject, text: diff(old, new) }))
             })
             .collect();
-        differences.sort_by(|a, b| a.subject.cmp(&b.subject));
+        differences.sort_by(|(_, one), (_, other)| one.subject.cmp(&other.subject));
         differences
     }
 }

@@ -108,7 +108,7 @@ impl WatchFolder {
         }
         now.clone_into(verdict);
         for clause in &report.clauses {
-            let is_accepted = || report.accepted().any(|entry| entry.clause == clause.id);
+            let is_accepted = || report.accepted().any(|entry| entry.expected.clause == clause.id);
             let is_violated = clause.failures > 0 || is_accepted();
             if !is_violated && clause.checked == 0 {
                 continue;

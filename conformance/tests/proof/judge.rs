@@ -41,9 +41,9 @@ pub struct Judge {
 impl World {
     /// The report of some checks or cases, against a fault. All of them run without a pattern.
     pub async fn against(&self, fault: &KnownFault, only: &[String]) -> Report {
-        let only = only.iter().map(Glob::new).collect();
+        let selection = Selection { only: only.iter().map(Glob::new).collect(), skip: Vec::new() };
         // A fault that shows once only is a fault, so nothing is tried again.
-        let options = Options { selection: Selection { only, skip: Vec::new() }, retries: 0, ..enough() };
+        let options = Options { selection, retries: Some(0), ..enough() };
         self.run(fault, self.backend.facts.clone(), options).await
     }
 
@@ -140,7 +140,8 @@ impl Judge {
         self.block_on(async {
             let backend = &self.lab.backend;
             let proxy = proxy(backend.upstream.clone(), false).await;
-            let report = run(&target(backend, &proxy.base_url()), Options { retries: 0, ..enough() }).await;
+            let options = Options { retries: Some(0), ..enough() };
+            let report = run(&target(backend, &proxy.base_url()), options).await;
             match report.diagnosis.is_empty() {
                 true => all_pass(&report),
                 false => Err(Failed::from(format!("a cause of nothing: {:?}", report.diagnosis))),
@@ -169,7 +170,8 @@ impl Judge {
         let backend = &self.lab.backend;
         let target = |base: &str| varied.target(backend, base);
         // What comes once in a while may come again when a case is run once more, and hardly each time.
-        let options = Options { retries: u32::from(varied.name() == "http.error-at-times"), ..enough() };
+        let retries = u32::from(varied.name() == "http.error-at-times");
+        let options = Options { retries: Some(retries), ..enough() };
         let upstream = varied.upstream(backend);
         let problems = self.of_conforming(&varied.name(), upstream, varied.has_capitals(), target, options);
         problems.map(|problems| problems.into_iter().chain(varied.failures()).collect())

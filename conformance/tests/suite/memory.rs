@@ -23,8 +23,8 @@ fn peak(body: &str) -> (u64, Report) {
     let only = ["groups.*", "search.envelope*", "search.paging*"].map(Glob::new).into();
     // As many checks at a time as there may be get a response to judge, more than once; more of them would only take time.
     let budget = Budget { requests: 24, ..Budget::default() };
-    let options =
-        Options { selection: Selection { only, skip: Vec::new() }, retries: 0, budget, ..Options::default() };
+    let selection = Selection { only, skip: Vec::new() };
+    let options = Options { selection, retries: Some(0), budget, ..Options::default() };
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().expect("a runtime");
     let mut report = None;
     let counted = measure(|| report = Some(runtime.block_on(judge(&target, options))));

@@ -27,8 +27,8 @@ async fn production_gets_a_gentle_run_that_comes_to_a_verdict() {
     assert!(rate <= 10 && ceilings.gateways <= 50 && ceilings.concurrency <= 2);
     let contract = Contract::embedded().expect("contract");
     let suite = Suite::new(contract, reference.target(), hurried(profile)).expect("a suite");
-    let planned = suite.plan().cost();
-    let running: usize = suite.plan().planned().iter().map(|planned| planned.running().count()).sum();
+    let planned = suite.plan.cost();
+    let running: usize = suite.plan.planned.iter().map(|planned| planned.running().count()).sum();
     let report = suite.run(&SilentObserver).await;
     reference.close().await;
     assert_eq!(report.verdict, Verdict::Conforms, "{:?} {:?}", report.totals, report.stopped);

@@ -7,7 +7,7 @@ use sallyport_conformance::check::Severity;
 use sallyport_conformance::contract::OperationId;
 use sallyport_conformance::embedded::Reference;
 use sallyport_conformance::snapshot;
-use sallyport_conformance::wire::{Usage, WireOptions};
+use sallyport_conformance::wire::Usage;
 use sallyport_conformance::{Budget, Contract, Options, SilentObserver, Suite, Target, Verdict, registry};
 use sallyport_server::store::{Location, OpenMode, Store};
 use sallyport_server::{Config, RunningServer};
@@ -44,7 +44,7 @@ async fn no_check_costs_more_than_it_says() {
     let mut dearer = Vec::new();
     for check in registry() {
         let suite = Suite::new(contract, reference.target(), only(check.id)).expect("a suite");
-        let cost = suite.plan().cost();
+        let cost = suite.plan.cost();
         let Usage { requests, gateways, .. } = suite.run(&SilentObserver).await.usage;
         // One request asks whether anybody is there and accepts the token, and another whether the account may extract.
         let asked = 1 + u64::from(check.operation == Some(OperationId::Extract));
@@ -64,13 +64,13 @@ async fn its_responses_are_stable() {
     let reference = Reference::start().await.expect("started");
     let contract = Contract::embedded().expect("contract");
     let budget = Budget { gateways: 1_000, ..Budget::default() };
-    let recorded = snapshot::record(contract, reference.target(), budget, WireOptions::default()).await;
+    let options = Options { budget, ..Options::default() };
+    let recorded = snapshot::record(contract, reference.target(), &options).await;
     reference.close().await;
-    let recorded = recorded.expect("a recording");
-    assert!(recorded.left_out.is_empty(), "{:?}", recorded.left_out);
+    let (recorded, left_out) = recorded.expect("a recording");
+    assert!(left_out.is_empty(), "{left_out:?}");
     let states_limit = |line: &&str| line.starts_with("body /message") || line.starts_with("body /data/page");
     let seen: BTreeSet<_> = recorded
-        .recording
         .entries
         .iter()
         .map(|(case, entry)| {

@@ -23,7 +23,7 @@ use serve::Pages;
 use super::arguments::{TargetArguments, loopback};
 use super::output::print;
 use super::run::with_target;
-use super::setup::{Setup, select};
+use super::setup::{AccountToken, Setup, select};
 use super::signals::Signals;
 use super::{UsageError, warn};
 
@@ -63,12 +63,13 @@ pub(crate) struct WatchArguments {
 /// Runs until a signal, or for the requested number of runs. Then the verdict is that of the last run.
 pub(crate) async fn run(arguments: WatchArguments) -> Result<Verdict, UsageError> {
     let contract = Contract::embedded()?;
-    let Setup { target, mut options, .. } = Setup::new(&arguments.target)?;
+    let Setup { target, mut options, .. } = Setup::new(&arguments.target, AccountToken::Required)?;
     let is_embedded = target.is_none();
     select(&arguments.selection, &mut options)?;
     // Each run is one sample, so that an intermittent violation shows in the metrics.
-    options.retries = 0;
-    with_target(target, async |target| watch(contract, target, options, &arguments, is_embedded).await).await
+    options.retries = Some(0);
+    with_target(target, None, async |target| watch(contract, target, options, &arguments, is_embedded).await)
+        .await
 }
 
 async fn watch(
@@ -166,7 +167,7 @@ impl Watch<'_> {
         self.folder.note_extraction(begun, options.budget.gateways);
         self.kept(self.folder.save(), &mut true);
         let suite = Suite::new(self.contract, self.target, options)?;
-        let stopper = suite.stopper();
+        let stopper = suite.stopper.clone();
         let mut running = std::pin::pin!(suite.run(&SilentObserver));
         tokio::select! {
             report = &mut running => {

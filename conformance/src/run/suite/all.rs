@@ -44,7 +44,7 @@ impl Results<'_> {
 impl Suite<'_> {
     /// A report with the results alone.
     pub(super) async fn run_checks(&self, shared: SharedState, observer: &dyn Observer) -> Report {
-        let planned = self.plan.planned();
+        let planned = &self.plan.planned;
         let (skipped, running): (Vec<_>, Vec<_>) =
             planned.iter().partition(|planned| planned.skipped().is_some());
         let checks: Vec<_> = running.iter().map(|planned| planned.check).collect();
@@ -69,7 +69,7 @@ impl Suite<'_> {
 
         let sent = self.until_ended(passive::send_given(&context, &checks, &self.options.requests)).await;
         let not_sent = sent.unwrap_or_else(|| Some(self.not_reached()));
-        if self.options.retries > 0 {
+        if self.options.retries != Some(0) {
             self.until_ended(passive::repeat_single_failures(&context)).await;
         }
         // A response to another request does not show that a finding of the report is fixed.
@@ -166,7 +166,7 @@ impl Suite<'_> {
         self.session.meter.pace.reset_throttling();
         let mut in_a_row = 0;
         for mut result in inconclusive {
-            let planned = self.plan.planned().iter().find(|planned| planned.check.id == result.id);
+            let planned = self.plan.planned.iter().find(|planned| planned.check.id == result.id);
             let given_up = self.is_over() || in_a_row >= MAX_INCONCLUSIVE;
             if let Some(planned) = planned.filter(|_| !given_up) {
                 run_again.checks += 1;
