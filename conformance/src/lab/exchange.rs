@@ -169,13 +169,12 @@ impl Reply {
         self.body = value.to_string().into();
     }
 
-    /// Changes the body where it is a JSON object; leaves it alone where it is not.
-    pub fn edit(&mut self, change: impl FnOnce(&mut Value)) {
+    /// Changes the body where it is a JSON object; leaves it alone where it is not. Returns what `change` does.
+    pub fn edit<T>(&mut self, change: impl FnOnce(&mut Value) -> T) -> Option<T> {
         let mut value = self.json();
-        if value.is_object() {
-            change(&mut value);
-            self.set_json(&value);
-        }
+        let changed = value.is_object().then(|| change(&mut value))?;
+        self.set_json(&value);
+        Some(changed)
     }
 
     pub(super) fn text(&self) -> String {

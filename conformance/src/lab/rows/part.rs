@@ -58,11 +58,6 @@ pub(crate) fn value(call: &Call, part: Part) -> Option<Value> {
     }
 }
 
-/// The same, when it is a text.
-pub(crate) fn text(call: &Call, part: Part) -> Option<String> {
-    value(call, part)?.as_str().map(str::to_owned)
-}
-
 /// Gives a part another value; a body that is no object stays as it is.
 pub(crate) fn put(call: &mut Call, part: Part, value: impl Into<Value>) {
     let (name, value) = (part.name(), value.into());

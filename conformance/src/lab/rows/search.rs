@@ -16,16 +16,6 @@ pub(crate) fn ips(call: &Call) -> Vec<String> {
     ips.as_array().into_iter().flatten().filter_map(|item| item.as_str().map(str::to_owned)).collect()
 }
 
-/// Changes the items of `ips`, when it is a list.
-pub(crate) fn edit_ips(call: &mut Call, how: impl FnOnce(&mut Vec<Value>)) {
-    let name = &call.contract.search.ips.name;
-    call.edit(|body| {
-        if let Some(Value::Array(items)) = body.get_mut(name) {
-            how(items);
-        }
-    });
-}
-
 /// An item without its port, when it has one.
 pub(crate) fn bare(item: &str) -> String {
     item.parse::<SocketAddr>().map_or_else(|_| item.to_owned(), |socket| socket.ip().to_string())

@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 use crate::lab::context::Context;
 use crate::lab::exchange::{Framing, ProxiedRequest, Reply};
 use crate::lab::journal::{Change, note};
-use crate::lab::rows::edit::{visit, visit_all};
+use crate::lab::rows::edit::{places, visit_all};
 use crate::lab::rows::row::Row;
 use crate::lab::upstream::Handler;
 
@@ -121,10 +121,13 @@ impl Step {
         }
         if self.unknown_values {
             reply.edit(|body| {
-                visit(body, "/data/items/*/status", &mut |status| *status = json!("lab-unknown"));
-                visit(body, "/data/items/*/protocols", &mut |protocols| {
-                    protocols.as_array_mut().into_iter().for_each(|list| list.push(json!("lab-unknown")));
-                });
+                for status in places(body, "/data/items/*/status") {
+                    *status = json!("lab-unknown");
+                }
+                let protocols = places(body, "/data/items/*/protocols").into_iter();
+                for protocols in protocols.filter_map(Value::as_array_mut) {
+                    protocols.push(json!("lab-unknown"));
+                }
             });
         }
         if self.numbers_as_text {
