@@ -46,6 +46,16 @@ macro_rules! facts {
                 match self { $(Self::$fact => $description,)+ }
             }
 
+            /// The name of its field in [`Facts`].
+            pub const fn field(self) -> &'static str {
+                match self { $(Self::$fact => stringify!($field),)+ }
+            }
+
+            /// Whether it may have several values.
+            pub fn is_list(self) -> bool {
+                match self { $(Self::$fact => stringify!($type).starts_with("Vec"),)+ }
+            }
+
             /// A value in the configuration.
             pub(crate) const fn example(self) -> &'static str {
                 match self { $(Self::$fact => $example,)+ }

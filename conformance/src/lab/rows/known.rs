@@ -20,7 +20,7 @@ use crate::lab::exchange::{ProxiedRequest, Reply};
 use crate::lab::rows::part::{self, Part};
 use crate::lab::rows::search;
 use crate::lock::lock;
-use crate::target::{Fact, Facts, Secret};
+use crate::target::{Fact, Facts, Secret, values};
 
 /// What stands for a part of a request or a member of a response that is taken out.
 #[derive(Debug)]
@@ -262,42 +262,21 @@ struct Of(Arc<Backend>);
 
 impl Object for Of {
     fn get_value(self: &Arc<Self>, key: &Value) -> Option<Value> {
-        fact(&self.0.facts, key.as_str()?).map(|(_, value)| value)
+        fact(&self.0.facts, key.as_str()?)
     }
 }
 
-/// A fact, and what is supplied for it.
-pub(super) fn fact(facts: &Facts, word: &str) -> Option<(Fact, Value)> {
-    let secret =
-        |secret: &Option<Secret>| Value::from(secret.as_ref().map(|secret| secret.expose().to_owned()));
-    let (fact, value) = match word {
-        "own_addresses" => (Fact::OwnAddresses, Value::from(facts.own_addresses.clone())),
-        "orders" => (Fact::Orders, Value::from_iter(facts.orders.iter().map(|order| &*order.number))),
-        "foreign_addresses" => (Fact::ForeignAddresses, Value::from(facts.foreign_addresses.clone())),
-        "foreign_order" => (Fact::ForeignOrder, Value::from(facts.foreign_order.clone())),
-        "foreign_group" => (Fact::ForeignGroup, Value::from(facts.foreign_group)),
-        "shared_address" => (Fact::SharedAddress, Value::from(facts.shared_address.clone())),
-        "second_token" => (Fact::SecondToken, secret(&facts.second_token)),
-        "empty_token" => (Fact::EmptyToken, secret(&facts.empty_token)),
-        "link_credential" => (Fact::LinkCredential, secret(&facts.link_credential)),
-        "revoked_token" => (Fact::RevokedToken, secret(&facts.revoked_token)),
-        "token_not_whitelisted" => (Fact::TokenNotWhitelisted, secret(&facts.token_not_whitelisted)),
-        "token_not_verified" => (Fact::TokenNotVerified, secret(&facts.token_not_verified)),
-        "token_not_entitled" => (Fact::TokenNotEntitled, secret(&facts.token_not_entitled)),
-        "token_partly_entitled" => (Fact::TokenPartlyEntitled, secret(&facts.token_partly_entitled)),
-        "plentiful_region" => (Fact::PlentifulRegion, Value::from(facts.plentiful_region.clone())),
-        "scarce_region" => (Fact::ScarceRegion, Value::from(facts.scarce_region.clone())),
-        "empty_region" => (Fact::EmptyRegion, Value::from(facts.empty_region.clone())),
-        "known_gateways" => {
-            (Fact::KnownGateways, facts.known_gateways.iter().map(|pool| &*pool.region).collect())
-        }
-        "rejected_tokens" => (
-            Fact::RejectedTokens,
-            facts.rejected_tokens.iter().map(|rejected| rejected.token.expose()).collect(),
-        ),
-        _ => return None,
-    };
-    Some((fact, value))
+/// What is supplied for the fact with a field of this name.
+fn fact(facts: &Facts, field: &str) -> Option<Value> {
+    let fact = Fact::ALL.into_iter().find(|fact| fact.field() == field)?;
+    let secrets = facts.secrets_of(fact).map(|secret| Value::from(secret.expose()));
+    let mut all = secrets.chain(values(facts, fact).into_iter().map(Value::from));
+    Some(match fact {
+        Fact::Orders => Value::from_iter(facts.orders.iter().map(|order| &*order.number)),
+        Fact::ForeignGroup => Value::from(facts.foreign_group),
+        _ if fact.is_list() => all.collect(),
+        _ => Value::from(all.next()),
+    })
 }
 
 /// What requests have in common that differ in nothing but the request id, and in the agent, which numbers the requests of a run.
