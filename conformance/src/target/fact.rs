@@ -245,24 +245,17 @@ pub struct RejectedToken {
     pub note: String,
 }
 
-/// Why extraction rejects a credential.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum RejectionReason {
-    /// It was revoked or has expired.
-    Revoked,
-    /// No enabled whitelist entry of its account covers this machine.
-    NotWhitelisted,
-    /// Its account is not real-name verified.
-    NotVerified,
-    /// Its account has no entitlement.
-    NotEntitled,
-}
-
 names! {
-    RejectionReason {
+    /// Why extraction rejects a credential.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+    pub enum RejectionReason {
+        /// It was revoked or has expired.
         Revoked => "revoked",
+        /// No enabled whitelist entry of its account covers this machine.
         NotWhitelisted => "not-whitelisted",
+        /// Its account is not real-name verified.
         NotVerified => "not-verified",
+        /// Its account has no entitlement.
         NotEntitled => "not-entitled",
     }
 }
