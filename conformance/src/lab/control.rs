@@ -38,9 +38,11 @@ impl Control {
     pub fn new(scenarios: &Arc<Scenarios>, journal: &Arc<Journal>) -> Self {
         Self { scenarios: Arc::clone(scenarios), journal: Arc::clone(journal) }
     }
+}
 
-    fn respond(&self, request: &ProxiedRequest) -> Reply {
-        if let Some(reason) = rejected(request) {
+impl Handler for Control {
+    async fn handle(&self, request: ProxiedRequest) -> Reply {
+        if let Some(reason) = rejected(&request) {
             return message(403, reason);
         }
         // A misspelt parameter would mean all scenarios, those of parallel tests, too.
@@ -89,12 +91,6 @@ impl Control {
             }
             _ => message(404, "unknown method or path; GET / lists them"),
         }
-    }
-}
-
-impl Handler for Control {
-    async fn handle(&self, request: ProxiedRequest) -> Reply {
-        self.respond(&request)
     }
 }
 
