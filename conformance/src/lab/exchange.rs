@@ -39,6 +39,12 @@ impl ProxiedRequest {
         Self { method, path: path.into(), query: None, headers: HeaderMap::new(), body: Bytes::new() }
     }
 
+    /// A request with the head that a listener has read.
+    pub fn from_parts(parts: hyper::http::request::Parts, body: Bytes) -> Self {
+        let query = parts.uri.query().map(str::to_owned);
+        Self { query, headers: parts.headers, body, ..Self::new(parts.method, parts.uri.path()) }
+    }
+
     /// Decoded value of a query parameter (its first occurrence).
     pub fn param(&self, name: &str) -> Option<String> {
         self.params().into_iter().find(|(key, _)| key == name).map(|(_, value)| value)

@@ -66,15 +66,7 @@ async fn respond(
         return Err(Reason::REFUSED_STREAM.into());
     }
     let body = body.collect().await.map_err(|_| Reason::INTERNAL_ERROR)?.to_bytes();
-    let reply = service
-        .call(&ProxiedRequest {
-            method: parts.method,
-            path: parts.uri.path().to_owned(),
-            query: parts.uri.query().map(str::to_owned),
-            headers: parts.headers,
-            body,
-        })
-        .await;
+    let reply = service.call(&ProxiedRequest::from_parts(parts, body)).await;
     let mut response = Response::new(Full::new(reply.body));
     (*response.status_mut(), *response.headers_mut()) = (reply.status, reply.headers);
     Ok(response)
