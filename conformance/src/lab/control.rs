@@ -42,7 +42,10 @@ impl Control {
 
 impl Handler for Control {
     async fn handle(&self, request: ProxiedRequest) -> Reply {
-        if let Some(reason) = rejected(&request) {
+        if request.headers.contains_key(ORIGIN) {
+            return message(403, "expected no Origin: web pages may not use this endpoint");
+        }
+        if let Some(reason) = wrong_host(&request) {
             return message(403, reason);
         }
         // A misspelt parameter would mean all scenarios, those of parallel tests, too.
@@ -92,14 +95,6 @@ impl Handler for Control {
             _ => message(404, "unknown method or path; GET / lists them"),
         }
     }
-}
-
-/// Why a request does not come from a program of this machine.
-fn rejected(request: &ProxiedRequest) -> Option<&'static str> {
-    if request.headers.contains_key(ORIGIN) {
-        return Some("expected no Origin: web pages may not use this endpoint");
-    }
-    wrong_host(request)
 }
 
 fn message(status: u16, message: &str) -> Reply {

@@ -178,14 +178,11 @@ fn of_addresses(words: &mut Environment<'_>) {
     words.add_filter("with_port", |item: &str, port: u16| {
         item.parse::<SocketAddr>().ok().map(|socket| SocketAddr::new(socket.ip(), port).to_string())
     });
-    // Each item with another port, so many further.
-    words.add_filter("beside", |items: Vec<String>, further: i32| {
-        let sockets = items.iter().filter_map(|item| item.parse::<SocketAddr>().ok());
-        let moved = sockets.filter_map(|socket| {
-            let port = u16::try_from(i32::from(socket.port()) + further).ok().filter(|port| *port > 0)?;
-            Some(SocketAddr::new(socket.ip(), port).to_string())
-        });
-        moved.collect::<Vec<_>>()
+    // An item with another port, so many further.
+    words.add_filter("beside", |item: &str, further: i32| {
+        let socket = item.parse::<SocketAddr>().ok()?;
+        let port = u16::try_from(i32::from(socket.port()) + further).ok().filter(|port| *port > 0)?;
+        Some(SocketAddr::new(socket.ip(), port).to_string())
     });
     // The instances that an item with a port and one without find.
     words.add_filter("found_twice", |found: Vec<Value>, sent: Vec<String>| {
