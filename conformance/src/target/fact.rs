@@ -288,11 +288,10 @@ impl DiscoveredFact {
     pub(crate) fn all(facts: &Facts) -> Vec<Self> {
         let discovered = |fact: Fact| {
             let values = values(facts, fact).iter().map(|text| quoted(text)).collect::<Vec<_>>().join(", ");
-            let is_region = matches!(fact, Fact::ScarceRegion | Fact::EmptyRegion);
             facts.has(fact).then(|| Self {
                 variable: fact.variable(),
                 description: fact.description(),
-                value: if is_region { values } else { format!("[{values}]") },
+                value: if fact.is_list() { format!("[{values}]") } else { values },
             })
         };
         let facts = [Fact::OwnAddresses, Fact::ScarceRegion, Fact::EmptyRegion, Fact::EntitledProtocols];
