@@ -10,6 +10,7 @@ use serde_json::Value as Json;
 use super::filters::Text;
 use super::known::{Dropped, Known, json, value};
 use super::own::{self, Own};
+use crate::contract::part::{ACTIVATED_FROM, ACTIVATED_TO};
 use crate::lab::call::Call;
 use crate::lab::exchange::{Framing, Reply};
 use crate::lab::rows::edit::places;
@@ -142,8 +143,8 @@ impl Place {
 
     /// Changes a request, and gives what is known afterwards.
     pub(super) fn change(&self, text: &Text, known: Known, call: &mut Call) -> Result<Known, Error> {
-        let ips = Part::Body(&call.contract.search.ips.name);
-        let list = || call.json().get(ips.name()).and_then(Json::as_array).cloned();
+        let ips = &*call.contract.search.ips.name;
+        let list = || call.json().get(ips).and_then(Json::as_array).cloned();
         match self {
             Self::Let(word) => {
                 let value = text.value(&known)?;
@@ -162,7 +163,7 @@ impl Place {
                 call.headers.insert(CONTENT_TYPE, HeaderValue::from_static("application/json"));
             }
             Self::Bound => {
-                for part in search::BOUNDS {
+                for part in [ACTIVATED_FROM, ACTIVATED_TO].map(Part::Body) {
                     if let Some(bound @ Json::String(_)) = part::value(call, part) {
                         set(call, part, &text.value(&known.with("bound", value(bound)))?);
                     }
@@ -170,7 +171,7 @@ impl Place {
             }
             Self::Batch => {
                 if let Some(items) = list() {
-                    set(call, ips, &text.value(&known.with("items", value(items)))?);
+                    set(call, Part::Body(ips), &text.value(&known.with("items", value(items)))?);
                 }
             }
             Self::Item | Self::AnyItem => {
@@ -181,7 +182,7 @@ impl Place {
                     let is_asked = item.is_string() || matches!(self, Self::AnyItem);
                     items.extend(if is_asked { changed(text, &known, item)? } else { Some(item) });
                 }
-                put(call, ips, items);
+                put(call, Part::Body(ips), items);
             }
             Self::EachParam => {
                 let (known, sent, mut params) = (known.anew(), call.params(), Vec::new());

@@ -8,7 +8,6 @@ use hyper::header::USER_AGENT;
 use minijinja::value::{Object, Serde};
 use minijinja::{Error, ErrorKind, Value};
 use serde::Serialize;
-use serde_json::json;
 
 #[cfg(test)]
 use super::filters;
@@ -154,9 +153,8 @@ impl Known {
             }
             "header" => Value::from_function(move |name: &str| seen.call.header(name).map(str::to_owned)),
             "param" => Value::from_function(move |name: &str| seen.call.param(name)),
-            "raw" => of_part(|call, part| raw(call, part.name()).into()),
+            "raw" => of_part(|call, part| raw(call, part).into()),
             "place" => of_part(|call, part| place(call, part).into()),
-            "unlisted" => of_part(|call, part| is_unlisted(call, part).into()),
             _ => return None,
         })
     }
@@ -205,8 +203,8 @@ fn of_request(call: &Call, word: &str) -> Option<Value> {
         }
         "batch" => value(call.json().get(&call.contract.search.ips.name)),
         "filters" => {
-            let filters = call.contract.search.filters.iter().map(|filter| Part::Body(&filter.property.name));
-            Value::from_iter(filters.filter(|part| part::value(call, *part).is_some()).map(Part::name))
+            let names = call.contract.search.filters.iter().map(|filter| &*filter.property.name);
+            Value::from_iter(names.filter(|name| part::value(call, Part::Body(*name)).is_some()))
         }
         "token" => Value::from(call.context.token.expose()),
         "token_length" => Value::from(call.context.token.expose().chars().count()),
@@ -236,10 +234,8 @@ fn of_contract(call: &Call, word: &str) -> Option<Value> {
         "field_names" => Value::from_iter(search.operation.body.iter().map(|known| &*known.name)),
         "separator_bytes" => Value::from(extract.separator_bytes),
         "separator_codes" => Value::from_iter(extract.separators.iter().map(|separator| &*separator.code)),
-        "lb_codes" => {
-            let codes = extract.lb.schema.values.iter();
-            Value::from_iter(codes.filter_map(|value| value.as_str()?.parse::<i64>().ok()))
-        }
+        "least_lb" => Value::from(*extract.range(&extract.lb.name).start()),
+        "most_lb" => Value::from(*extract.range(&extract.lb.name).end()),
         "statuses" => Value::from(search.statuses.clone()),
         "most_items" => Value::from(*search.raw_items.end()),
         "most_distinct" => Value::from(search.distinct_items),
@@ -251,7 +247,6 @@ fn of_contract(call: &Call, word: &str) -> Option<Value> {
         "default_size" => Value::from(search.default_page_size),
         "least_port" => Value::from(*search.ports.start()),
         "most_port" => Value::from(*search.ports.end()),
-        "nobody" => Value::from(search::NOBODY),
         "drop" => Value::from_object(Dropped),
         _ => return None,
     })
@@ -289,26 +284,20 @@ fn same_request(call: &Call) -> String {
 }
 
 /// A parameter as it stands in the query.
-fn raw(call: &Call, name: &str) -> Option<String> {
+fn raw(call: &Call, part: Part) -> Option<String> {
+    let Part::Query(name) = part else { return None };
     let query = call.query.clone().unwrap_or_default();
     query.split('&').find_map(|pair| Some(pair.strip_prefix(name)?.strip_prefix('=')?.to_owned()))
 }
 
 /// The place of a part among those of its kind, from 0 on; -1 when it is not sent.
 fn place(call: &Call, part: Part) -> i64 {
-    let name = part.name();
     let place = match part {
-        Part::Query(_) => call.params().iter().position(|(key, _)| key == name),
-        Part::Header(_) => call.headers.contains_key(name).then_some(0),
-        Part::Body(_) => call.json().as_object().and_then(|body| body.keys().position(|key| key == name)),
+        Part::Query(name) => call.params().iter().position(|(key, _)| key == name),
+        Part::Header(name) => call.headers.contains_key(name).then_some(0),
+        Part::Body(name) => call.json().as_object().and_then(|body| body.keys().position(|key| key == name)),
     };
     place.and_then(|place| i64::try_from(place).ok()).unwrap_or(-1)
-}
-
-/// A parameter has a value that is not listed.
-fn is_unlisted(call: &Call, part: Part) -> bool {
-    let Part::Query(parameter) = part else { return false };
-    call.param(&parameter.name).is_some_and(|value| !parameter.schema.values.contains(&json!(value)))
 }
 
 /// Whether an expression may use a word, with what is taken from it.
