@@ -59,13 +59,6 @@ impl Call {
         self.headers.remove(extract.api_key_header.as_str());
         self.headers.remove(hyper::header::AUTHORIZATION);
     }
-
-    /// Makes the request one of the account of a token.
-    pub(crate) fn act_as(&mut self, token: &str) {
-        let name = &self.contract.extract.operation.api_key.name;
-        self.reject();
-        self.set_param(name, token);
-    }
 }
 
 impl Deref for Call {

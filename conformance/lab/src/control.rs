@@ -38,9 +38,14 @@ impl Control {
     pub fn new(scenarios: &Arc<Scenarios>, journal: &Arc<Journal>) -> Self {
         Self { scenarios: Arc::clone(scenarios), journal: Arc::clone(journal) }
     }
+}
 
-    fn respond(&self, request: &ProxiedRequest) -> Reply {
-        if let Some(reason) = rejected(request) {
+impl Handler for Control {
+    async fn handle(&self, request: ProxiedRequest) -> Reply {
+        if request.headers.contains_key(ORIGIN) {
+            return message(403, "expected no Origin: web pages may not use this endpoint");
+        }
+        if let Some(reason) = wrong_host(&request) {
             return message(403, reason);
         }
         // A misspelt parameter would mean all scenarios, those of parallel tests, too.
@@ -90,20 +95,6 @@ impl Control {
             _ => message(404, "unknown method or path; GET / lists them"),
         }
     }
-}
-
-impl Handler for Control {
-    async fn handle(&self, request: ProxiedRequest) -> Reply {
-        self.respond(&request)
-    }
-}
-
-/// Why a request does not come from a program of this machine.
-fn rejected(request: &ProxiedRequest) -> Option<&'static str> {
-    if request.headers.contains_key(ORIGIN) {
-        return Some("expected no Origin: web pages may not use this endpoint");
-    }
-    wrong_host(request)
 }
 
 fn message(status: u16, message: &str) -> Reply {

@@ -39,6 +39,12 @@ impl ProxiedRequest {
         Self { method, path: path.into(), query: None, headers: HeaderMap::new(), body: Bytes::new() }
     }
 
+    /// A request with the head that a listener has read.
+    pub fn from_parts(parts: hyper::http::request::Parts, body: Bytes) -> Self {
+        let query = parts.uri.query().map(str::to_owned);
+        Self { query, headers: parts.headers, body, ..Self::new(parts.method, parts.uri.path()) }
+    }
+
     /// Decoded value of a query parameter (its first occurrence).
     pub fn param(&self, name: &str) -> Option<String> {
         self.params().into_iter().find(|(key, _)| key == name).map(|(_, value)| value)
@@ -169,13 +175,12 @@ impl Reply {
         self.body = value.to_string().into();
     }
 
-    /// Changes the body where it is a JSON object; leaves it alone where it is not.
-    pub fn edit(&mut self, change: impl FnOnce(&mut Value)) {
+    /// Changes the body where it is a JSON object; leaves it alone where it is not. Returns what `change` does.
+    pub fn edit<T>(&mut self, change: impl FnOnce(&mut Value) -> T) -> Option<T> {
         let mut value = self.json();
-        if value.is_object() {
-            change(&mut value);
-            self.set_json(&value);
-        }
+        let changed = value.is_object().then(|| change(&mut value))?;
+        self.set_json(&value);
+        Some(changed)
     }
 
     pub(super) fn text(&self) -> String {

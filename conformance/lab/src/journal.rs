@@ -23,7 +23,7 @@ use sallyport_conformance_base::wire::debug_as;
 const MAX_ENTRIES: usize = 1_000;
 
 /// One request and what was changed on its way.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
 pub struct Entry {
     /// Number of the request, from 1.
     pub number: u64,
@@ -145,17 +145,14 @@ impl Handler for JournaledServer {
         let extract = operation.filter(|operation| *operation == OperationId::Extract);
         let id = extract.and_then(|_| request.request_id(&self.backend.contract.extract));
         let entry = Entry {
-            number: 0,
             method: method.unwrap_or("other"),
             operation: operation.map(|operation| operation.id()),
-            scenario: None,
             request_id: id
                 .filter(|id| !id.is_empty())
                 .map(|id| lock(&self.journal.request_ids).number_of(&id)),
             // As nginx logs a caller that left before there was a response.
             status: 499,
-            elapsed_ms: 0,
-            changes: Vec::new(),
+            ..Entry::default()
         };
         let handled = async {
             let _pending = PendingEntry { journal: &self.journal, begun: Instant::now() };

@@ -135,16 +135,7 @@ async fn serve(
     let read = tokio::time::timeout(BODY_TIMEOUT, Limited::new(body, MAX_BODY).collect()).await;
     socket.begin_head();
     let reply = match read {
-        Ok(Ok(body)) => {
-            let seen = ProxiedRequest {
-                method: parts.method,
-                path: parts.uri.path().to_owned(),
-                query: parts.uri.query().map(str::to_owned),
-                headers: parts.headers,
-                body: body.to_bytes(),
-            };
-            upstream.call(&seen).await
-        }
+        Ok(Ok(body)) => upstream.call(&ProxiedRequest::from_parts(parts, body.to_bytes())).await,
         Ok(Err(_)) => {
             let expected = format!("expected a body of at most {MAX_BODY} bytes");
             rejection(413, &format!("{expected}, found a longer or an incomplete one"))

@@ -142,12 +142,6 @@ impl ClientCase {
         let further = further.iter().filter(|(is_so, _)| *is_so).map(|(_, line)| *line);
         lines.lines().chain(further).map(|line| format!("  {line}\n")).collect()
     }
-
-    pub(super) fn problems(&self, evidence: &Evidence) -> Vec<ClientFinding> {
-        let mut problems = evidence.answer_problems(self.duty, self.expectation);
-        problems.extend(self.judge.into_iter().flat_map(|judge| judge(evidence)));
-        problems
-    }
 }
 
 /// What judges the requests of the cases of a duty, where a row of `cases.txt` names no other judge.

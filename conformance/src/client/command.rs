@@ -86,28 +86,26 @@ pub(super) async fn execute(
         ended = work => Some(ended),
         () = is_over => None,
     };
-    let Some((status, elapsed)) = ended else {
-        let elapsed = begun.elapsed();
-        drop(group);
-        let _ = child.kill().await;
-        return Ok(Execution {
-            exit: Exit::Killed,
-            // Its output until then may show the token.
-            stdout: answered,
-            stderr: logged,
-            elapsed,
-            output: Err("none: killed".to_owned()),
-        });
+    let (exit, elapsed) = match ended {
+        Some((status, elapsed)) => {
+            (status.ok().and_then(|status| status.code()).map_or(Exit::Signal, Exit::Code), elapsed)
+        }
+        None => {
+            let elapsed = begun.elapsed();
+            drop(group);
+            let _ = child.kill().await;
+            (Exit::Killed, elapsed)
+        }
     };
-    let exit = status.ok().and_then(|status| status.code()).map_or(Exit::Signal, Exit::Code);
-    // The error of a malformed answer may quote it.
-    let output = Answer::parse(&answered, case.call.operation);
-    let output = match output {
+    let output = match Answer::parse(&answered, case.call.operation) {
+        _ if exit == Exit::Killed => Err("none: killed".to_owned()),
+        // The error of a malformed answer may quote it.
         Err(reason) if shows_any(reason.as_bytes(), secrets.iter().chain([token])) => {
             Err("not as expected".to_owned())
         }
         output => output,
     };
+    // The output of one that was killed may show the token, too.
     Ok(Execution { exit, stdout: answered, stderr: logged, elapsed, output })
 }
 

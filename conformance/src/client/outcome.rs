@@ -24,7 +24,8 @@ const GRACE: Duration = Duration::from_secs(2);
 
 /// The problems of the case, and those that are judged in every case.
 pub(super) fn problems(case: &ClientCase, evidence: &Evidence) -> Vec<ClientFinding> {
-    let mut problems = case.problems(evidence);
+    let mut problems = evidence.answer_problems(case.duty, case.expectation);
+    problems.extend(case.judge.into_iter().flat_map(|judge| judge(evidence)));
     let mut begun = Duration::ZERO;
     for (number, execution) in evidence.executions.iter().enumerate() {
         for (name, text) in [("output", &execution.stdout), ("error", &execution.stderr)] {

@@ -10,25 +10,18 @@ use crate::names;
 /// Maximum size of standard output, and of what is kept of standard error, in bytes (1 MiB).
 pub(super) const MAX_OUTPUT: usize = 1 << 20;
 
-/// What a client is asked to do.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Operation {
-    /// Extract gateways as JSON. Arguments: those of the document, `num` always.
-    Extract,
-    /// Extract gateways as plain text. Arguments: `num` and `lb`, and `sb` for a separator of one's own.
-    ExtractText,
-    /// List all groups. No arguments.
-    Groups,
-    /// Search and return the instances of all pages. Arguments: `ips` and `pageSize`.
-    Search,
-}
-
 names! {
-    Operation {
+    /// What a client is asked to do.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+    #[serde(rename_all = "snake_case")]
+    pub enum Operation {
+        /// Extract gateways as JSON. Arguments: those of the document, `num` always.
         Extract => "extract",
+        /// Extract gateways as plain text. Arguments: `num` and `lb`, and `sb` for a separator of one's own.
         ExtractText => "extract_text",
+        /// List all groups. No arguments.
         Groups => "groups",
+        /// Search and return the instances of all pages. Arguments: `ips` and `pageSize`.
         Search => "search",
     }
 }

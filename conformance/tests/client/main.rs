@@ -73,7 +73,7 @@ pub fn run(command: Vec<OsString>, only: &[&str]) -> Result<ClientReport, Failed
     let only = only.iter().map(|glob| Glob::new(*glob)).collect();
     let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build()?;
     let suite = ClientSuite { only, ..ClientSuite::new(command) };
-    Ok(runtime.block_on(suite.run_until(std::future::pending(), |_| {}))?)
+    Ok(runtime.block_on(suite.run(|_| {}))?)
 }
 
 fn conforms(command: Vec<OsString>) -> Result<(), Failed> {

@@ -10,35 +10,31 @@ use hyper::body::Incoming;
 use hyper::service::service_fn;
 use hyper::{Request, Response};
 use hyper_util::rt::{TokioExecutor, TokioIo};
-use rustls::crypto::aws_lc_rs;
-use rustls::pki_types::PrivateKeyDer;
 use sallyport_conformance::embedded::Reference;
 use sallyport_conformance::lab::{ProxiedRequest, Upstream};
 use sallyport_conformance::wire::WireOptions;
 use sallyport_conformance::{Options, Verdict};
 use tokio::net::TcpListener;
-use tokio_rustls::TlsAcceptor;
 
-use super::identity::Pair;
 use super::{assert_conforms, canned, config};
+use crate::support::network::{Authority, front};
 
 /// Whether a front refuses the stream of a request, by its path and the number of requests before it.
 type Refuses = fn(&str, u64) -> bool;
 
 /// A server behind a front that refuses some streams, and resets those whose headers HTTP/2 forbids (RFC 9113, section 8.2.1).
-async fn behind(pair: &Pair, refuses: Refuses) -> Reference {
+async fn behind(authority: &Authority, refuses: Refuses) -> Reference {
     let listener = TcpListener::bind("127.0.0.1:0").await.expect("a port");
-    let url = format!("https://{}", listener.local_addr().expect("bound"));
-    let acceptor = TlsAcceptor::from(Arc::new(over_http2(pair)));
+    let issued = authority.issue("127.0.0.1", 4096);
+    let front = front(listener.local_addr().expect("bound"), &issued, None, &["h2"]).await;
     let reference = Reference::reached_by(config(), |running| {
         let base = running.base_url().parse().expect("a URL");
         let service = Upstream::http(&base, &WireOptions::default()).expect("a client");
         let count = Arc::new(AtomicU64::new(0));
         tokio::spawn(async move {
             while let Ok((stream, _)) = listener.accept().await {
-                let (acceptor, service, count) = (acceptor.clone(), service.clone(), Arc::clone(&count));
+                let (service, count) = (service.clone(), Arc::clone(&count));
                 tokio::spawn(async move {
-                    let Ok(stream) = acceptor.accept(stream).await else { return };
                     let respond = service_fn(move |request| {
                         let number = count.fetch_add(1, Ordering::Relaxed);
                         respond(request, service.clone(), refuses, number)
@@ -49,21 +45,9 @@ async fn behind(pair: &Pair, refuses: Refuses) -> Reference {
                 });
             }
         });
-        url
+        format!("https://{front}")
     });
     reference.await.expect("started")
-}
-
-fn over_http2(pair: &Pair) -> rustls::ServerConfig {
-    let key = PrivateKeyDer::try_from(pair.key()).expect("a key");
-    let mut config = rustls::ServerConfig::builder_with_provider(Arc::new(aws_lc_rs::default_provider()))
-        .with_safe_default_protocol_versions()
-        .expect("versions")
-        .with_no_client_auth()
-        .with_single_cert(vec![pair.der()], key)
-        .expect("a certificate and its key");
-    config.alpn_protocols = vec![b"h2".to_vec()];
-    config
 }
 
 /// An error resets the stream.
@@ -82,15 +66,7 @@ async fn respond(
         return Err(Reason::REFUSED_STREAM.into());
     }
     let body = body.collect().await.map_err(|_| Reason::INTERNAL_ERROR)?.to_bytes();
-    let reply = service
-        .call(&ProxiedRequest {
-            method: parts.method,
-            path: parts.uri.path().to_owned(),
-            query: parts.uri.query().map(str::to_owned),
-            headers: parts.headers,
-            body,
-        })
-        .await;
+    let reply = service.call(&ProxiedRequest::from_parts(parts, body)).await;
     let mut response = Response::new(Full::new(reply.body));
     (*response.status_mut(), *response.headers_mut()) = (reply.status, reply.headers);
     Ok(response)
@@ -98,17 +74,17 @@ async fn respond(
 
 #[tokio::test(flavor = "multi_thread")]
 async fn it_conforms_behind_a_front_that_refuses_streams() {
-    let pair = Pair::new();
-    let reference = behind(&pair, |_, number| number % 5 == 4).await;
-    assert_conforms(&reference, &pair).await;
+    let authority = Authority::new("Company");
+    let reference = behind(&authority, |_, number| number % 5 == 4).await;
+    assert_conforms(&reference, authority.pem()).await;
     reference.close().await;
 }
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_refused_extraction_takes_no_gateways_and_is_no_finding() {
-    let pair = Pair::new();
-    let reference = behind(&pair, |path, _| path.ends_with("/extract")).await;
-    let wire = WireOptions { authorities: pair.certificate().into_bytes(), ..WireOptions::default() };
+    let authority = Authority::new("Company");
+    let reference = behind(&authority, |path, _| path.ends_with("/extract")).await;
+    let wire = WireOptions { authorities: authority.pem().into_bytes(), ..WireOptions::default() };
     let options = Options { wire, ..canned::only("extract.num-range.*") };
     let report = canned::judge(reference.target(), options).await;
     reference.close().await;

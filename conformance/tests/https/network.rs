@@ -12,7 +12,7 @@ use crate::support::rules::RuledServer;
 async fn the_client_passes_a_proxy_to_a_service_that_requires_a_certificate() {
     let (company, server, folder) =
         (Authority::new("Company"), RuledServer::start("-> groups"), Folder::new());
-    let service = front(server.address, &company.issue("service.invalid", 4096), Some(&company)).await;
+    let service = front(server.address, &company.issue("service.invalid", 4096), Some(&company), &[]).await;
     let proxy = Tunnel::start(Some(service)).await;
     let caller = company.issue("a-caller", 4096);
     let ca = folder.write("ca.pem", company.pem());

@@ -65,8 +65,13 @@ impl Authority {
     }
 }
 
-/// TLS in front of a server, with client certificates of `clients` only, where there is one.
-pub(crate) async fn front(server: SocketAddr, issued: &Issued, clients: Option<&Authority>) -> SocketAddr {
+/// TLS in front of a server, with client certificates of `clients` only, where there is one, and these protocols over it.
+pub(crate) async fn front(
+    server: SocketAddr,
+    issued: &Issued,
+    clients: Option<&Authority>,
+    protocols: &[&str],
+) -> SocketAddr {
     let listener = TcpListener::bind("127.0.0.1:0").await.expect("a port");
     let address = listener.local_addr().expect("bound");
     let provider = Arc::new(aws_lc_rs::default_provider());
@@ -83,7 +88,8 @@ pub(crate) async fn front(server: SocketAddr, issued: &Issued, clients: Option<&
         }
     };
     let (certificate, key) = &issued.der;
-    let config = builder.with_single_cert(vec![certificate.clone()], key.clone_key()).expect("a pair");
+    let mut config = builder.with_single_cert(vec![certificate.clone()], key.clone_key()).expect("a pair");
+    config.alpn_protocols = protocols.iter().map(|name| name.as_bytes().to_vec()).collect();
     let acceptor = TlsAcceptor::from(Arc::new(config));
     tokio::spawn(async move {
         while let Ok((stream, _)) = listener.accept().await {
@@ -172,7 +178,8 @@ impl Network {
             }
             ["front", name, server, issued, clients @ ..] => {
                 let clients = clients.first().map(|name| &self.authorities[*name]);
-                let front = self.runtime.block_on(front(address(server), &self.issued[*issued], clients));
+                let front =
+                    self.runtime.block_on(front(address(server), &self.issued[*issued], clients, &[]));
                 [("", format!("https://{front}")), (":port", front.port().to_string())]
                     .map(|(part, text)| (format!("{name}{part}"), text))
                     .into()

@@ -33,10 +33,6 @@ impl Pair {
         (certificate, key)
     }
 
-    pub(crate) fn key(&self) -> Vec<u8> {
-        self.0.signing_key.serialize_der()
-    }
-
     /// As the server reads it.
     pub(crate) fn identity(&self) -> Identity {
         let folder = tempfile::tempdir().expect("a folder");

@@ -65,7 +65,7 @@ pub(super) fn contradictions(token: &Secret, facts: &Facts) -> Vec<String> {
 }
 
 /// The values of a fact that is no secret: addresses, protocols, regions, numbers of orders or groups.
-pub(super) fn values(facts: &Facts, fact: Fact) -> Vec<String> {
+pub fn values(facts: &Facts, fact: Fact) -> Vec<String> {
     match fact {
         Fact::OwnAddresses => facts.own_addresses.clone(),
         Fact::ForeignAddresses => facts.foreign_addresses.clone(),

@@ -46,6 +46,16 @@ macro_rules! facts {
                 match self { $(Self::$fact => $description,)+ }
             }
 
+            /// The name of its field in [`Facts`].
+            pub const fn field(self) -> &'static str {
+                match self { $(Self::$fact => stringify!($field),)+ }
+            }
+
+            /// Whether it may have several values.
+            pub fn is_list(self) -> bool {
+                match self { $(Self::$fact => stringify!($type).starts_with("Vec"),)+ }
+            }
+
             /// A value in the configuration.
             pub const fn example(self) -> &'static str {
                 match self { $(Self::$fact => $example,)+ }
@@ -236,24 +246,17 @@ pub struct RejectedToken {
     pub note: String,
 }
 
-/// Why extraction rejects a credential.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum RejectionReason {
-    /// It was revoked or has expired.
-    Revoked,
-    /// No enabled whitelist entry of its account covers this machine.
-    NotWhitelisted,
-    /// Its account is not real-name verified.
-    NotVerified,
-    /// Its account has no entitlement.
-    NotEntitled,
-}
-
 names! {
-    RejectionReason {
+    /// Why extraction rejects a credential.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+    pub enum RejectionReason {
+        /// It was revoked or has expired.
         Revoked => "revoked",
+        /// No enabled whitelist entry of its account covers this machine.
         NotWhitelisted => "not-whitelisted",
+        /// Its account is not real-name verified.
         NotVerified => "not-verified",
+        /// Its account has no entitlement.
         NotEntitled => "not-entitled",
     }
 }
@@ -286,11 +289,10 @@ impl DiscoveredFact {
     pub fn all(facts: &Facts) -> Vec<Self> {
         let discovered = |fact: Fact| {
             let values = values(facts, fact).iter().map(|text| quoted(text)).collect::<Vec<_>>().join(", ");
-            let is_region = matches!(fact, Fact::ScarceRegion | Fact::EmptyRegion);
             facts.has(fact).then(|| Self {
                 variable: fact.variable(),
                 description: fact.description(),
-                value: if is_region { values } else { format!("[{values}]") },
+                value: if fact.is_list() { format!("[{values}]") } else { values },
             })
         };
         let facts = [Fact::OwnAddresses, Fact::ScarceRegion, Fact::EmptyRegion, Fact::EntitledProtocols];

@@ -12,9 +12,10 @@ use super::known::{Dropped, Known, json, value};
 use super::own::{self, Own};
 use crate::call::Call;
 use crate::exchange::{Framing, Reply};
-use crate::rows::edit::visit;
-use crate::rows::part::{Part, ignore, put, separator, text};
+use crate::rows::edit::places;
+use crate::rows::part::{self, Part, ignore, put, separator};
 use crate::rows::search;
+use sallyport_conformance_base::contract::part::{ACTIVATED_FROM, ACTIVATED_TO};
 
 /// One `PLACE: EXPRESSION`, or the name of a function.
 #[derive(Debug)]
@@ -34,15 +35,11 @@ pub(super) enum Place {
     Part(Part),
     As,
     Body,
-    /// Names of parameters and properties to leave out.
-    Ignore,
     Bound,
     Batch,
     /// Each item that is a text.
     Item,
     AnyItem,
-    /// A further item, or several.
-    Add,
     EachParam,
     EachField,
     /// A response in place of that of the upstream, which gets no request.
@@ -146,8 +143,8 @@ impl Place {
 
     /// Changes a request, and gives what is known afterwards.
     pub(super) fn change(&self, text: &Text, known: Known, call: &mut Call) -> Result<Known, Error> {
-        let name = &call.contract.search.ips.name;
-        let list = || call.json().get(name).and_then(Json::as_array).cloned();
+        let ips = &*call.contract.search.ips.name;
+        let list = || call.json().get(ips).and_then(Json::as_array).cloned();
         match self {
             Self::Let(word) => {
                 let value = text.value(&known)?;
@@ -156,49 +153,36 @@ impl Place {
             Self::Part(part) => set(call, *part, &text.value(&known)?),
             Self::As => {
                 if let Some(token) = text.value(&known)?.as_str() {
-                    call.act_as(token);
+                    let name = &call.contract.extract.operation.api_key.name;
+                    call.reject();
+                    call.set_param(name, token);
                 }
             }
             Self::Body => {
                 call.set_json(&json(&text.value(&known)?));
                 call.headers.insert(CONTENT_TYPE, HeaderValue::from_static("application/json"));
             }
-            Self::Ignore => {
-                for name in text.value(&known)?.try_iter()? {
-                    let name = name.to_string();
-                    call.drop_param(&name);
-                    call.edit(|body| drop(body.shift_remove(&name)));
-                }
-            }
             Self::Bound => {
-                for part in search::BOUNDS {
-                    if let Some(bound) = self::text(call, part) {
-                        set(call, part, &text.value(&known.with("bound", bound.into()))?);
+                for part in [ACTIVATED_FROM, ACTIVATED_TO].map(Part::Body) {
+                    if let Some(bound @ Json::String(_)) = part::value(call, part) {
+                        set(call, part, &text.value(&known.with("bound", value(bound)))?);
                     }
                 }
             }
             Self::Batch => {
                 if let Some(items) = list() {
-                    let changed = text.value(&known.with("items", value(items)))?;
-                    if let Some(changed) = as_list(&changed) {
-                        search::edit_ips(call, |items| *items = changed);
-                    }
+                    set(call, Part::Body(ips), &text.value(&known.with("items", value(items)))?);
                 }
             }
             Self::Item | Self::AnyItem => {
+                let Some(sent) = list() else { return Ok(known) };
                 let (known, mut items) = (known.anew(), Vec::new());
-                for (place, item) in list().unwrap_or_default().into_iter().enumerate() {
+                for (place, item) in sent.into_iter().enumerate() {
                     let known = known.with("place", place.into()).with("item", value(&item));
                     let is_asked = item.is_string() || matches!(self, Self::AnyItem);
                     items.extend(if is_asked { changed(text, &known, item)? } else { Some(item) });
                 }
-                search::edit_ips(call, |list| *list = items);
-            }
-            Self::Add => {
-                let more = text.value(&known)?;
-                let more =
-                    as_list(&more).unwrap_or_else(|| more.as_str().into_iter().map(Json::from).collect());
-                search::edit_ips(call, |items| items.extend(more));
+                put(call, Part::Body(ips), items);
             }
             Self::EachParam => {
                 let (known, sent, mut params) = (known.anew(), call.params(), Vec::new());
@@ -266,13 +250,6 @@ fn is_dropped(value: &Value) -> bool {
     value.downcast_object_ref::<Dropped>().is_some()
 }
 
-fn as_list(value: &Value) -> Option<Vec<Json>> {
-    match json(value) {
-        Json::Array(list) => Some(list),
-        _ => None,
-    }
-}
-
 impl Scope {
     /// Whether it has a response.
     pub(super) fn fits(self, call: &Call, reply: &Reply) -> bool {
@@ -311,9 +288,7 @@ impl Spot {
         let known = known.with_reply(reply);
         if let Self::Pointers(pointers) = self {
             for pointer in pointers.split(' ') {
-                let mut done = Ok(());
-                reply.edit(|body| done = change_at(body, pointer, text, &known));
-                done?;
+                reply.edit(|body| change_at(body, pointer, text, &known)).transpose()?;
             }
             return Ok(());
         }
@@ -325,19 +300,7 @@ impl Spot {
             return Ok(());
         }
         if let Self::Lose = self {
-            let mut done = Ok(());
-            reply.edit(|body| {
-                let Some(found) = search::items(body) else { return };
-                let before = found.len();
-                found.retain(|item| {
-                    let lost = text.value(&known.with("item", value(item))).map(|lost| lost.is_true());
-                    let lost = lost.map_err(|error| done = Err(error));
-                    lost != Ok(true)
-                });
-                let fewer = i64::try_from(before - found.len()).unwrap_or_default();
-                body["data"]["total"] = (search::total(body) - fewer).into();
-            });
-            return done;
+            return reply.edit(|body| lose(body, text, &known)).transpose().map(drop);
         }
         let value = text.value(&known)?;
         if value.is_undefined() || value.is_none() {
@@ -356,25 +319,29 @@ impl Spot {
                 let separator = separator(call);
                 reply.body = reply.text().replace(&separator, &value.to_string()).into();
             }
-            Self::Items => reply.edit(|body| {
-                if let (Some(list), Json::Array(changed)) = (call.list(body), json(&value)) {
-                    *list = changed;
-                }
-            }),
+            Self::Items => {
+                _ = reply.edit(|body| {
+                    if let (Some(list), Json::Array(changed)) = (call.list(body), json(&value)) {
+                        *list = changed;
+                    }
+                })
+            }
             // A fault of all operations meets extractions too, whose data is a list.
-            Self::Total => reply.edit(|body| {
-                if search::items(body).is_some() {
-                    body["data"]["total"] = json(&value);
-                }
-            }),
-            Self::Rename(pointer) => reply.edit(|body| rename(body, pointer, &value.to_string())),
+            Self::Total => {
+                _ = reply.edit(|body| {
+                    if search::items(body).is_some() {
+                        body["data"]["total"] = json(&value);
+                    }
+                })
+            }
+            Self::Rename(pointer) => _ = reply.edit(|body| rename(body, pointer, &value.to_string())),
             Self::Respond => *reply = response(&value)?,
             Self::Pieces => reply.framing = Framing::Pieces(value.try_into()?),
             Self::Drip => reply.framing = Framing::Drip(value.try_into()?),
             Self::First | Self::FirstBody => match call.context.memory.recall(&value.to_string()) {
                 None => call.context.memory.keep(&value.to_string(), reply),
                 Some(first) if matches!(self, Self::First) => *reply = first,
-                Some(first) => reply.edit(|body| *body = first.json()),
+                Some(first) => _ = reply.edit(|body| *body = first.json()),
             },
             Self::Pointers(_) | Self::Entry | Self::Lose => {}
         }
@@ -398,12 +365,25 @@ fn set_header(reply: &mut Reply, name: &str, value: &Value) {
 
 fn rename(body: &mut Json, pointer: &str, name: &str) {
     let (parent, old) = pointer.rsplit_once('/').unwrap_or_default();
-    visit(body, parent, &mut |value| {
-        let Some(object) = value.as_object_mut() else { return };
+    for object in places(body, parent).into_iter().filter_map(Json::as_object_mut) {
         if let Some(moved) = object.shift_remove(old) {
             object.insert(name.to_owned(), moved);
         }
-    });
+    }
+}
+
+fn lose(body: &mut Json, text: &Text, known: &Known) -> Result<(), Error> {
+    let Some(found) = search::items(body) else { return Ok(()) };
+    let (before, mut kept) = (found.len(), Vec::new());
+    for item in found.drain(..) {
+        if !text.value(&known.with("item", value(&item)))?.is_true() {
+            kept.push(item);
+        }
+    }
+    let fewer = i64::try_from(before - kept.len()).unwrap_or_default();
+    *found = kept;
+    body["data"]["total"] = (search::total(body) - fewer).into();
+    Ok(())
 }
 
 /// Gives the members at a pointer the value that an expression has, which knows `item`, what holds the member, and the `place` of
@@ -416,45 +396,26 @@ fn change_at(body: &mut Json, pointer: &str, text: &Text, known: &Known) -> Resu
     let asks = |word: &str| words.iter().any(|used| used.split('.').next() == Some(word));
     let (needs_value, asks_item) = (asks("value"), asks("item"));
     let (parent, name) = pointer.rsplit_once('/').unwrap_or_default();
-    let (mut place, mut failed) = (0_usize, Ok(()));
-    visit(body, parent, &mut |holder| {
+    for (place, holder) in places(body, parent).into_iter().enumerate() {
         let mut known = known.with("place", place.into());
         if asks_item {
             known = known.with("item", value(&*holder));
         }
-        place += 1;
-        if let Err(error) = change_member(holder, name, text, &known, needs_value) {
-            failed = Err(error);
+        let Json::Object(object) = holder else {
+            let mut items = places(holder, &format!("/{name}")).into_iter();
+            items.try_for_each(|item| replace(item, text, &known))?;
+            continue;
+        };
+        match object.get(name) {
+            Some(present) => known = known.with("value", value(present)),
+            None if needs_value => continue,
+            None => {}
         }
-    });
-    failed
-}
-
-fn change_member(
-    holder: &mut Json,
-    name: &str,
-    text: &Text,
-    known: &Known,
-    needs_value: bool,
-) -> Result<(), Error> {
-    let Json::Object(object) = holder else {
-        let mut done = Ok(());
-        visit(holder, &format!("/{name}"), &mut |item| {
-            if let Err(error) = replace(item, text, known) {
-                done = Err(error);
-            }
-        });
-        return done;
-    };
-    let known = match object.get(name) {
-        Some(present) => known.with("value", value(present)),
-        None if needs_value => return Ok(()),
-        None => known.clone(),
-    };
-    match text.value(&known)? {
-        changed if is_dropped(&changed) => drop(object.shift_remove(name)),
-        changed if changed.is_undefined() => {}
-        changed => drop(object.insert(name.to_owned(), json(&changed))),
+        match text.value(&known)? {
+            changed if is_dropped(&changed) => drop(object.shift_remove(name)),
+            changed if changed.is_undefined() => {}
+            changed => drop(object.insert(name.to_owned(), json(&changed))),
+        }
     }
     Ok(())
 }

@@ -2,16 +2,12 @@
 
 use serde_json::Value;
 
-/// Calls `found` with each value at a path; an empty path is the body itself.
-pub(crate) fn visit(body: &mut Value, path: &str, found: &mut dyn FnMut(&mut Value)) {
-    let Some(path) = path.strip_prefix('/') else { return found(body) };
+/// The values at a path; an empty path is the body itself.
+pub(crate) fn places<'b>(body: &'b mut Value, path: &str) -> Vec<&'b mut Value> {
+    let Some(path) = path.strip_prefix('/') else { return vec![body] };
     let (name, rest) = path.split_at(path.find('/').unwrap_or(path.len()));
     match body {
-        Value::Object(object) => {
-            if let Some(value) = object.get_mut(name) {
-                visit(value, rest, found);
-            }
-        }
+        Value::Object(object) => object.get_mut(name).map_or_else(Vec::new, |value| places(value, rest)),
         Value::Array(items) => {
             let length = items.len();
             let chosen = match name {
@@ -19,9 +15,9 @@ pub(crate) fn visit(body: &mut Value, path: &str, found: &mut dyn FnMut(&mut Val
                 "-" => length.saturating_sub(1)..length,
                 index => index.parse().map_or(0..0, |index: usize| index..index.saturating_add(1)),
             };
-            items.get_mut(chosen).into_iter().flatten().for_each(|item| visit(item, rest, found));
+            items.get_mut(chosen).into_iter().flatten().flat_map(|item| places(item, rest)).collect()
         }
-        _ => {}
+        _ => Vec::new(),
     }
 }
 

@@ -13,7 +13,6 @@ use minijinja::ErrorKind;
 use minijinja::{Environment, Error, Expression, UndefinedBehavior, Value};
 
 use super::known::{Known, json, value};
-use crate::rows::search::{bare, has_port, is_v6};
 
 /// An expression, which is compiled when it is first needed.
 #[derive(Debug)]
@@ -151,8 +150,9 @@ fn of_texts(words: &mut Environment<'_>) {
 
 fn of_addresses(words: &mut Environment<'_>) {
     texts! { words.add_test, is_some_and:
-        v6 item => is_v6(item);
-        ported item => has_port(item);
+        // With or without port.
+        v6 item => bare(item).parse::<IpAddr>().is_ok_and(|ip| ip.is_ipv6());
+        ported item => item.parse::<SocketAddr>().is_ok();
         private item => bare(item).parse().is_ok_and(|address: Ipv4Addr| address.is_private());
         octets text => text.split('.').all(|part| part.parse::<u8>().is_ok());
     }
@@ -178,14 +178,11 @@ fn of_addresses(words: &mut Environment<'_>) {
     words.add_filter("with_port", |item: &str, port: u16| {
         item.parse::<SocketAddr>().ok().map(|socket| SocketAddr::new(socket.ip(), port).to_string())
     });
-    // Each item with another port, so many further.
-    words.add_filter("beside", |items: Vec<String>, further: i32| {
-        let sockets = items.iter().filter_map(|item| item.parse::<SocketAddr>().ok());
-        let moved = sockets.filter_map(|socket| {
-            let port = u16::try_from(i32::from(socket.port()) + further).ok().filter(|port| *port > 0)?;
-            Some(SocketAddr::new(socket.ip(), port).to_string())
-        });
-        moved.collect::<Vec<_>>()
+    // An item with another port, so many further.
+    words.add_filter("beside", |item: &str, further: i32| {
+        let socket = item.parse::<SocketAddr>().ok()?;
+        let port = u16::try_from(i32::from(socket.port()) + further).ok().filter(|port| *port > 0)?;
+        Some(SocketAddr::new(socket.ip(), port).to_string())
     });
     // The instances that an item with a port and one without find.
     words.add_filter("found_twice", |found: Vec<Value>, sent: Vec<String>| {
@@ -258,6 +255,11 @@ fn of_values(words: &mut Environment<'_>) {
         items.sort_by_key(|item| item[name].to_string());
         value(items)
     });
+}
+
+/// An item without its port, when it has one.
+fn bare(item: &str) -> String {
+    item.parse::<SocketAddr>().map_or_else(|_| item.to_owned(), |socket| socket.ip().to_string())
 }
 
 /// The offset that an instant was written with, in seconds.

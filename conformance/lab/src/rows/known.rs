@@ -8,7 +8,6 @@ use hyper::header::USER_AGENT;
 use minijinja::value::{Object, Serde};
 use minijinja::{Error, ErrorKind, Value};
 use serde::Serialize;
-use serde_json::json;
 
 #[cfg(test)]
 use super::filters;
@@ -20,7 +19,7 @@ use crate::rows::part::{self, Part};
 use crate::rows::search;
 use sallyport_conformance_base::contract::Place;
 use sallyport_conformance_base::lock;
-use sallyport_conformance_base::target::{Fact, Facts, Secret};
+use sallyport_conformance_base::target::{Fact, Facts, Secret, values};
 
 /// What stands for a part of a request or a member of a response that is taken out.
 #[derive(Debug)]
@@ -167,9 +166,8 @@ impl Known {
             }
             "header" => Value::from_function(move |name: &str| seen.call.header(name).map(str::to_owned)),
             "param" => Value::from_function(move |name: &str| seen.call.param(name)),
-            "raw" => of_part(|call, part| raw(call, part.name()).into()),
+            "raw" => of_part(|call, part| raw(call, part).into()),
             "place" => of_part(|call, part| place(call, part).into()),
-            "unlisted" => of_part(|call, part| is_unlisted(call, part).into()),
             _ => return None,
         })
     }
@@ -222,8 +220,8 @@ fn of_request(call: &Call, word: &str) -> Option<Value> {
         }
         "batch" => value(call.json().get(&call.contract.search.ips.name)),
         "filters" => {
-            let filters = call.contract.search.filters.iter().map(|filter| Part::Body(&filter.property.name));
-            Value::from_iter(filters.filter(|part| part::value(call, *part).is_some()).map(Part::name))
+            let names = call.contract.search.filters.iter().map(|filter| &*filter.property.name);
+            Value::from_iter(names.filter(|name| part::value(call, Part::Body(*name)).is_some()))
         }
         "token" => Value::from(call.context.token.expose()),
         "token_length" => Value::from(call.context.token.expose().chars().count()),
@@ -253,10 +251,8 @@ fn of_contract(call: &Call, word: &str) -> Option<Value> {
         "field_names" => Value::from_iter(search.operation.body.iter().map(|known| &*known.name)),
         "separator_bytes" => Value::from(extract.separator_bytes),
         "separator_codes" => Value::from_iter(extract.separators.iter().map(|separator| &*separator.code)),
-        "lb_codes" => {
-            let codes = extract.lb.schema.values.iter();
-            Value::from_iter(codes.filter_map(|value| value.as_str()?.parse::<i64>().ok()))
-        }
+        "least_lb" => Value::from(*extract.range(&extract.lb.name).start()),
+        "most_lb" => Value::from(*extract.range(&extract.lb.name).end()),
         "statuses" => Value::from(search.statuses.clone()),
         "most_items" => Value::from(*search.raw_items.end()),
         "most_distinct" => Value::from(search.distinct_items),
@@ -268,7 +264,6 @@ fn of_contract(call: &Call, word: &str) -> Option<Value> {
         "default_size" => Value::from(search.default_page_size),
         "least_port" => Value::from(*search.ports.start()),
         "most_port" => Value::from(*search.ports.end()),
-        "nobody" => Value::from(search::NOBODY),
         "drop" => Value::from_object(Dropped),
         _ => return None,
     })
@@ -279,42 +274,21 @@ struct Of(Arc<Backend>);
 
 impl Object for Of {
     fn get_value(self: &Arc<Self>, key: &Value) -> Option<Value> {
-        fact(&self.0.facts, key.as_str()?).map(|(_, value)| value)
+        fact(&self.0.facts, key.as_str()?)
     }
 }
 
-/// A fact, and what is supplied for it.
-pub(super) fn fact(facts: &Facts, word: &str) -> Option<(Fact, Value)> {
-    let secret =
-        |secret: &Option<Secret>| Value::from(secret.as_ref().map(|secret| secret.expose().to_owned()));
-    let (fact, value) = match word {
-        "own_addresses" => (Fact::OwnAddresses, Value::from(facts.own_addresses.clone())),
-        "orders" => (Fact::Orders, Value::from_iter(facts.orders.iter().map(|order| &*order.number))),
-        "foreign_addresses" => (Fact::ForeignAddresses, Value::from(facts.foreign_addresses.clone())),
-        "foreign_order" => (Fact::ForeignOrder, Value::from(facts.foreign_order.clone())),
-        "foreign_group" => (Fact::ForeignGroup, Value::from(facts.foreign_group)),
-        "shared_address" => (Fact::SharedAddress, Value::from(facts.shared_address.clone())),
-        "second_token" => (Fact::SecondToken, secret(&facts.second_token)),
-        "empty_token" => (Fact::EmptyToken, secret(&facts.empty_token)),
-        "link_credential" => (Fact::LinkCredential, secret(&facts.link_credential)),
-        "revoked_token" => (Fact::RevokedToken, secret(&facts.revoked_token)),
-        "token_not_whitelisted" => (Fact::TokenNotWhitelisted, secret(&facts.token_not_whitelisted)),
-        "token_not_verified" => (Fact::TokenNotVerified, secret(&facts.token_not_verified)),
-        "token_not_entitled" => (Fact::TokenNotEntitled, secret(&facts.token_not_entitled)),
-        "token_partly_entitled" => (Fact::TokenPartlyEntitled, secret(&facts.token_partly_entitled)),
-        "plentiful_region" => (Fact::PlentifulRegion, Value::from(facts.plentiful_region.clone())),
-        "scarce_region" => (Fact::ScarceRegion, Value::from(facts.scarce_region.clone())),
-        "empty_region" => (Fact::EmptyRegion, Value::from(facts.empty_region.clone())),
-        "known_gateways" => {
-            (Fact::KnownGateways, facts.known_gateways.iter().map(|pool| &*pool.region).collect())
-        }
-        "rejected_tokens" => (
-            Fact::RejectedTokens,
-            facts.rejected_tokens.iter().map(|rejected| rejected.token.expose()).collect(),
-        ),
-        _ => return None,
-    };
-    Some((fact, value))
+/// What is supplied for the fact with a field of this name.
+fn fact(facts: &Facts, field: &str) -> Option<Value> {
+    let fact = Fact::ALL.into_iter().find(|fact| fact.field() == field)?;
+    let secrets = facts.secrets_of(fact).map(|secret| Value::from(secret.expose()));
+    let mut all = secrets.chain(values(facts, fact).into_iter().map(Value::from));
+    Some(match fact {
+        Fact::Orders => Value::from_iter(facts.orders.iter().map(|order| &*order.number)),
+        Fact::ForeignGroup => Value::from(facts.foreign_group),
+        _ if fact.is_list() => all.collect(),
+        _ => Value::from(all.next()),
+    })
 }
 
 /// What requests have in common that differ in nothing but the request id, and in the agent, which numbers the requests of a run.
@@ -327,26 +301,20 @@ fn same_request(call: &Call) -> String {
 }
 
 /// A parameter as it stands in the query.
-fn raw(call: &Call, name: &str) -> Option<String> {
+fn raw(call: &Call, part: Part) -> Option<String> {
+    let Part::Query(name) = part else { return None };
     let query = call.query.clone().unwrap_or_default();
     query.split('&').find_map(|pair| Some(pair.strip_prefix(name)?.strip_prefix('=')?.to_owned()))
 }
 
 /// The place of a part among those of its kind, from 0 on; -1 when it is not sent.
 fn place(call: &Call, part: Part) -> i64 {
-    let name = part.name();
     let place = match part {
-        Part::Query(_) => call.params().iter().position(|(key, _)| key == name),
-        Part::Header(_) => call.headers.contains_key(name).then_some(0),
-        Part::Body(_) => call.json().as_object().and_then(|body| body.keys().position(|key| key == name)),
+        Part::Query(name) => call.params().iter().position(|(key, _)| key == name),
+        Part::Header(name) => call.headers.contains_key(name).then_some(0),
+        Part::Body(name) => call.json().as_object().and_then(|body| body.keys().position(|key| key == name)),
     };
     place.and_then(|place| i64::try_from(place).ok()).unwrap_or(-1)
-}
-
-/// A parameter has a value that is not listed.
-fn is_unlisted(call: &Call, part: Part) -> bool {
-    let Part::Query(parameter) = part else { return false };
-    call.param(&parameter.name).is_some_and(|value| !parameter.schema.values.contains(&json!(value)))
 }
 
 /// Whether an expression may use a word, with what is taken from it.

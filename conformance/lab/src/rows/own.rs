@@ -1,7 +1,6 @@
 //! What no row can say: several requests at a time, another request because of a response, and what changes the form of a response.
 
 use std::io::Write as _;
-use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
 use flate2::Compression;
@@ -29,7 +28,6 @@ pub(super) enum Own {
 pub(super) fn named(name: &str) -> Option<Own> {
     Some(match name {
         "reject" => Own::Request(|call| call.reject()),
-        "forget" => Own::Request(forget),
         "one_remembered" => Own::Request(one_remembered),
         "shared_listing" => Own::Serve(|call| Box::pin(shared_listing(call))),
         "raced" => Own::Serve(|call| Box::pin(raced(call))),
@@ -55,15 +53,11 @@ pub(super) fn named(name: &str) -> Option<Own> {
     })
 }
 
-/// Gives a request an id of its own in place of the one that was sent.
+/// Sends a request without the id that it has.
 fn forget(call: &mut Call) {
-    static MADE: AtomicU64 = AtomicU64::new(0);
-    if request_id(call).is_some() {
-        let extract = &call.contract.extract;
-        call.headers.remove(&*extract.request_id_header.name);
-        let id = format!("made-up-{}", MADE.fetch_add(1, Ordering::Relaxed));
-        call.set_param(&extract.request_id.name, &id);
-    }
+    let extract = &call.contract.extract;
+    call.headers.remove(&*extract.request_id_header.name);
+    call.drop_param(&extract.request_id.name);
 }
 
 /// Forgets a request id that was sent before the latest one.

@@ -4,11 +4,11 @@ use hyper::header::{HeaderName, HeaderValue};
 use serde_json::Value;
 
 use crate::call::Call;
-use sallyport_conformance_base::contract::{Contract, Input, part};
+use sallyport_conformance_base::contract::{Contract, part};
 
 #[derive(Debug, Clone, Copy)]
 pub(crate) enum Part {
-    Query(&'static Input),
+    Query(&'static str),
     Header(&'static str),
     /// A property of the body of a search.
     Body(&'static str),
@@ -20,7 +20,7 @@ impl Part {
         let contract = Contract::embedded().ok()?;
         let (extract, search) = (&contract.extract, &contract.search);
         Some(match name {
-            "api_key" => Self::Query(&extract.operation.api_key),
+            "api_key" => Self::Query(&extract.operation.api_key.name),
             "api_key_header" => Self::Header(&extract.api_key_header),
             "bearer" => Self::Header("authorization"),
             "request_id_header" => Self::Header(&extract.request_id_header.name),
@@ -35,56 +35,43 @@ impl Part {
             _ => {
                 let parameter = extract.operation.parameters.iter().find(|input| input.name == name);
                 let member = || search.operation.body.iter().find(|input| input.name == name);
-                return parameter.map(Self::Query).or_else(|| Some(Self::Body(&member()?.name)));
+                let parameter = parameter.map(|input| Self::Query(&input.name));
+                return parameter.or_else(|| Some(Self::Body(&member()?.name)));
             }
         })
-    }
-
-    pub(crate) fn name(self) -> &'static str {
-        match self {
-            Self::Query(parameter) => &parameter.name,
-            Self::Header(name) | Self::Body(name) => name,
-        }
     }
 }
 
 /// What a part holds, when it is sent and not null.
 pub(crate) fn value(call: &Call, part: Part) -> Option<Value> {
-    let name = part.name();
     match part {
-        Part::Query(_) => call.param(name).map(Value::from),
-        Part::Header(_) => call.header(name).map(Value::from),
-        Part::Body(_) => call.json().get(name).filter(|value| !value.is_null()).cloned(),
+        Part::Query(name) => call.param(name).map(Value::from),
+        Part::Header(name) => call.header(name).map(Value::from),
+        Part::Body(name) => call.json().get(name).filter(|value| !value.is_null()).cloned(),
     }
-}
-
-/// The same, when it is a text.
-pub(crate) fn text(call: &Call, part: Part) -> Option<String> {
-    value(call, part)?.as_str().map(str::to_owned)
 }
 
 /// Gives a part another value; a body that is no object stays as it is.
 pub(crate) fn put(call: &mut Call, part: Part, value: impl Into<Value>) {
-    let (name, value) = (part.name(), value.into());
+    let value = value.into();
     let text = value.as_str().map_or_else(|| value.to_string(), str::to_owned);
     match part {
-        Part::Query(_) => call.set_param(name, &text),
-        Part::Header(_) => {
+        Part::Query(name) => call.set_param(name, &text),
+        Part::Header(name) => {
             if let (Ok(name), Ok(text)) = (name.parse::<HeaderName>(), HeaderValue::from_str(&text)) {
                 call.headers.insert(name, text);
             }
         }
-        Part::Body(_) => call.edit(|body| drop(body.insert(name.to_owned(), value))),
+        Part::Body(name) => call.edit(|body| drop(body.insert(name.to_owned(), value))),
     }
 }
 
 /// Takes a part out of the request.
 pub(crate) fn ignore(call: &mut Call, part: Part) {
-    let name = part.name();
     match part {
-        Part::Query(_) => call.drop_param(name),
-        Part::Header(_) => drop(call.headers.remove(name)),
-        Part::Body(_) => call.edit(|body| drop(body.shift_remove(name))),
+        Part::Query(name) => call.drop_param(name),
+        Part::Header(name) => drop(call.headers.remove(name)),
+        Part::Body(name) => call.edit(|body| drop(body.shift_remove(name))),
     }
 }
 

@@ -1,13 +1,13 @@
 //! Rows of the texts of faults and variations: when one shows, and what it does.
 
-use std::collections::BTreeSet;
+use std::collections::HashSet;
 use std::sync::{Arc, LazyLock, OnceLock};
 
 use minijinja::{Error, Value};
 
 use super::act::{self, Act, Place};
 use super::filters::Text;
-use super::known::{Known, defined, fact, value};
+use super::known::{Known, defined, value};
 use super::own::Own;
 use super::search;
 use crate::call::Call;
@@ -40,14 +40,6 @@ impl Kind {
             Self::Variation => &["consistent", "everywhere", "capitals"],
         }
     }
-}
-
-/// What a fault must know of the service, since it changes nothing without it.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-enum Need {
-    /// The token of the main account.
-    Token,
-    Fact(Fact),
 }
 
 /// A fault, which breaks one clause, or a variation, which decides unspecified behaviour otherwise.
@@ -311,13 +303,13 @@ impl Row {
     /// The environment variables of what it needs and does not have: without the facts that its words use, a fault changes nothing.
     /// `has_token` says whether the token of the main account is known.
     pub fn lacks(&self, has_token: bool, facts: &Facts) -> Vec<&'static str> {
-        let (mut needs, mut known) = (BTreeSet::new(), BTreeSet::new());
-        self.texts().for_each(|text| need(text, &mut needs, &mut known));
-        let variable = |need: Need| match need {
-            Need::Token => (!has_token).then_some("SALLYPORT_API_KEY"),
-            Need::Fact(fact) => (!facts.has(fact)).then(|| fact.variable()),
-        };
-        needs.into_iter().filter_map(variable).collect()
+        let mut words = HashSet::new();
+        self.texts().for_each(|text| add_words(text, &mut words));
+        let token = (!has_token && words.contains("token")).then_some("SALLYPORT_API_KEY");
+        let is_lacking =
+            |fact: &Fact| !facts.has(*fact) && words.contains(&format!("facts.{}", fact.field()));
+        let facts = Fact::ALL.into_iter().filter(is_lacking);
+        token.into_iter().chain(facts.map(Fact::variable)).collect()
     }
 
     /// Why it could not be followed, when that happened, by file and line: what was noticed then is not the fault.
@@ -438,16 +430,12 @@ impl When {
     }
 }
 
-/// What a text needs, also by the words that it uses.
-fn need(text: &Text, needs: &mut BTreeSet<Need>, known: &mut BTreeSet<String>) {
+/// Adds the words of a text, and those of the words that are made of others.
+fn add_words(text: &Text, words: &mut HashSet<String>) {
     for word in text.words().into_iter().flatten() {
-        if !known.insert(word.clone()) {
-            continue;
-        }
-        match word.strip_prefix("facts.") {
-            Some(name) => needs.extend(fact(&Facts::default(), name).map(|(fact, _)| Need::Fact(fact))),
-            None if word == "token" => drop(needs.insert(Need::Token)),
-            None => defined(&word).into_iter().for_each(|text| need(text, needs, known)),
+        let text = defined(&word);
+        if words.insert(word) {
+            text.into_iter().for_each(|text| add_words(text, words));
         }
     }
 }

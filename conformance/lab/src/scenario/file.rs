@@ -29,12 +29,6 @@ const MAX_BYTES: i64 = 1 << 30;
 #[error("{0}")]
 pub struct ScenarioError(pub(super) String);
 
-impl From<ConfigError> for ScenarioError {
-    fn from(error: ConfigError) -> Self {
-        Self(error.with_column())
-    }
-}
-
 /// The scenarios of a text by name; `file` names it in errors.
 pub(super) fn parse(file: &Path, text: &str) -> Result<BTreeMap<String, Scenario>, ScenarioError> {
     let scenarios = Document::parse(file, text, &|_| None, |root| {
@@ -44,8 +38,8 @@ pub(super) fn parse(file: &Path, text: &str) -> Result<BTreeMap<String, Scenario
         }
         let scenario = |(name, item): (String, Item<'_>)| Ok((name.clone(), scenario(&name, &item)?));
         entries.into_iter().map(scenario).collect::<Result<BTreeMap<_, _>, ConfigError>>()
-    })?;
-    Ok(scenarios)
+    });
+    scenarios.map_err(|error| ScenarioError(error.with_column()))
 }
 
 fn scenario(name: &str, item: &Item<'_>) -> Result<Scenario, ConfigError> {

@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 use crate::context::Context;
 use crate::exchange::{Framing, ProxiedRequest, Reply};
 use crate::journal::{Change, note};
-use crate::rows::edit::{visit, visit_all};
+use crate::rows::edit::{places, visit_all};
 use crate::rows::row::Row;
 use crate::upstream::Handler;
 
@@ -121,10 +121,13 @@ impl Step {
         }
         if self.unknown_values {
             reply.edit(|body| {
-                visit(body, "/data/items/*/status", &mut |status| *status = json!("lab-unknown"));
-                visit(body, "/data/items/*/protocols", &mut |protocols| {
-                    protocols.as_array_mut().into_iter().for_each(|list| list.push(json!("lab-unknown")));
-                });
+                for status in places(body, "/data/items/*/status") {
+                    *status = json!("lab-unknown");
+                }
+                let protocols = places(body, "/data/items/*/protocols").into_iter();
+                for protocols in protocols.filter_map(Value::as_array_mut) {
+                    protocols.push(json!("lab-unknown"));
+                }
             });
         }
         if self.numbers_as_text {
