@@ -2,11 +2,11 @@
 
 use std::ops::{Deref, DerefMut};
 
+use sallyport_conformance_base::contract::{Contract, OperationId};
 use serde_json::Value;
 
 use super::context::Context;
 use super::exchange::{ProxiedRequest, Reply};
-use sallyport_conformance_base::contract::{Contract, OperationId};
 
 /// A request, to which it dereferences, with what a fault or a variation works with.
 #[derive(Debug, Clone)]

@@ -4,12 +4,13 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard};
 use std::time::Instant;
 
-use super::exchange::{ProxiedRequest, Reply};
-use super::upstream::Upstream;
 use sallyport_conformance_base::contract::{Contract, OperationId};
 use sallyport_conformance_base::lock;
 use sallyport_conformance_base::target::{Facts, Secret, Target};
 use sallyport_conformance_base::wire::{WireError, WireOptions};
+
+use super::exchange::{ProxiedRequest, Reply};
+use super::upstream::Upstream;
 
 /// Maximum number of keys that a fault or a variation remembers; then all are forgotten.
 const MAX_KEYS: usize = 4_096;

@@ -5,14 +5,14 @@ use std::sync::Arc;
 
 use hyper::Method;
 use hyper::header::{HOST, ORIGIN};
+use sallyport_conformance_base::plain::plain;
+use sallyport_conformance_base::wire::is_loopback;
 use serde_json::{Value, json};
 
 use super::exchange::{ProxiedRequest, Reply};
 use super::journal::Journal;
 use super::scenario::Scenarios;
 use super::upstream::{Handler, Upstream};
-use sallyport_conformance_base::plain::plain;
-use sallyport_conformance_base::wire::is_loopback;
 
 const HELP: &str = "\
 GET /scenarios           names of the scenarios, and how far each run of them is

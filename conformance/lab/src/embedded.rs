@@ -5,15 +5,14 @@ use std::io;
 use std::os::unix::fs::PermissionsExt;
 use std::time::Duration;
 
+use sallyport_conformance_base::document::{ConfigError, Document};
+use sallyport_conformance_base::files;
+use sallyport_conformance_base::target::{Facts, Secret, Target, TargetError};
 pub use sallyport_server::contract_page;
 use sallyport_server::data::facts::{CONFIGURATION, write};
 use sallyport_server::data::seed::{Sample, SeedError, seed};
 use sallyport_server::sandbox::{Sandbox, SandboxError, SandboxTokens};
 use sallyport_server::{Config, RunningServer, StartError, start};
-
-use sallyport_conformance_base::document::{ConfigError, Document};
-use sallyport_conformance_base::files;
-use sallyport_conformance_base::target::{Facts, Secret, Target, TargetError};
 
 /// A running reference server, and the target that it makes.
 #[derive(Debug)]

@@ -5,10 +5,9 @@ use std::time::Duration;
 use bytes::Bytes;
 use hyper::header::{CONTENT_TYPE, HeaderName, HeaderValue};
 use hyper::{HeaderMap, Method, StatusCode};
-use serde_json::Value;
-
 use sallyport_conformance_base::contract::Extract;
 use sallyport_conformance_base::wire::debug_as;
+use serde_json::Value;
 
 /// A request on its way to the upstream.
 #[derive(Clone)]

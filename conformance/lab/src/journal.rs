@@ -9,15 +9,15 @@ use std::sync::{Arc, Mutex};
 use std::time::Instant;
 
 use futures::FutureExt as _;
+use sallyport_conformance_base::contract::OperationId;
+use sallyport_conformance_base::lock;
+use sallyport_conformance_base::wire::debug_as;
 use serde::Serialize;
 use serde_json::json;
 
 use super::context::{Backend, Context};
 use super::exchange::{Framing, ProxiedRequest, Reply};
 use super::upstream::{Handler, Upstream};
-use sallyport_conformance_base::contract::OperationId;
-use sallyport_conformance_base::lock;
-use sallyport_conformance_base::wire::debug_as;
 
 /// Maximum number of entries that are kept; older ones go.
 const MAX_ENTRIES: usize = 1_000;

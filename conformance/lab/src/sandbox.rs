@@ -1,6 +1,8 @@
 use std::path::Path;
 use std::sync::Arc;
 
+use sallyport_conformance_base::contract::Contract;
+use sallyport_conformance_base::target::Target;
 use sallyport_server::sandbox::{Sandbox as Server, SandboxTokens};
 
 use super::context::Backend;
@@ -9,8 +11,6 @@ use super::proxy::Proxy;
 use super::scenario::{ScenarioError, Scenarios};
 use super::stack::Lab;
 use crate::embedded::{self, ReferenceError};
-use sallyport_conformance_base::contract::Contract;
-use sallyport_conformance_base::target::Target;
 
 /// The embedded server with sample data and a lab in front of it, for tests of code that calls the service.
 ///

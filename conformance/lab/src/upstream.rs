@@ -4,13 +4,13 @@ use std::sync::Arc;
 use futures::future::BoxFuture;
 use hyper::HeaderMap;
 use hyper::header::{CONNECTION, HOST, HeaderName, HeaderValue};
+use sallyport_conformance_base::wire::{
+    ReceivedResponse, Redactor, WireError, WireFailure, WireOptions, debug_as, failure, receive,
+};
 use serde_json::json;
 use url::Url;
 
 use super::exchange::{Framing, ProxiedRequest, Reply};
-use sallyport_conformance_base::wire::{
-    ReceivedResponse, Redactor, WireError, WireFailure, WireOptions, debug_as, failure, receive,
-};
 
 /// Maximum length of a response body of an upstream, in bytes (16 MiB).
 const MAX_BODY: usize = 16 << 20;

@@ -3,6 +3,7 @@
 use hyper::StatusCode;
 use hyper::header::{CONTENT_TYPE, HeaderValue};
 use minijinja::{Error, ErrorKind, Value};
+use sallyport_conformance_base::contract::part::{ACTIVATED_FROM, ACTIVATED_TO};
 use serde::Deserialize;
 use serde::de::value::{Error as UnknownName, StrDeserializer};
 use serde_json::Value as Json;
@@ -15,7 +16,6 @@ use crate::exchange::{Framing, Reply};
 use crate::rows::edit::places;
 use crate::rows::part::{self, Part, ignore, put, separator};
 use crate::rows::search;
-use sallyport_conformance_base::contract::part::{ACTIVATED_FROM, ACTIVATED_TO};
 
 /// One `PLACE: EXPRESSION`, or the name of a function.
 #[derive(Debug)]

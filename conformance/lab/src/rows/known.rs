@@ -7,6 +7,9 @@ use std::time::Instant;
 use hyper::header::USER_AGENT;
 use minijinja::value::{Object, Serde};
 use minijinja::{Error, ErrorKind, Value};
+use sallyport_conformance_base::contract::Place;
+use sallyport_conformance_base::lock;
+use sallyport_conformance_base::target::{Fact, Facts, Secret, values};
 use serde::Serialize;
 
 #[cfg(test)]
@@ -17,9 +20,6 @@ use crate::context::{Backend, Memory};
 use crate::exchange::{ProxiedRequest, Reply};
 use crate::rows::part::{self, Part};
 use crate::rows::search;
-use sallyport_conformance_base::contract::Place;
-use sallyport_conformance_base::lock;
-use sallyport_conformance_base::target::{Fact, Facts, Secret, values};
 
 /// What stands for a part of a request or a member of a response that is taken out.
 #[derive(Debug)]

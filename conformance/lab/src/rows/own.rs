@@ -7,15 +7,15 @@ use flate2::Compression;
 use flate2::write::GzEncoder;
 use futures::future::BoxFuture;
 use hyper::Method;
+use sallyport_conformance_base::contract::OperationId;
+use sallyport_conformance_base::contract::part::GROUP_ID;
+use sallyport_conformance_base::lock;
 use serde_json::{Value, json};
 
 use crate::call::Call;
 use crate::exchange::{ProxiedRequest, Reply};
 use crate::rows::edit::visit_all;
 use crate::rows::part::{credentials, request_id};
-use sallyport_conformance_base::contract::OperationId;
-use sallyport_conformance_base::contract::part::GROUP_ID;
-use sallyport_conformance_base::lock;
 
 #[derive(Debug, Clone, Copy)]
 pub(super) enum Own {

@@ -1,10 +1,10 @@
 //! The parts of a request by name: what they hold, and small changes to them.
 
 use hyper::header::{HeaderName, HeaderValue};
+use sallyport_conformance_base::contract::{Contract, part};
 use serde_json::Value;
 
 use crate::call::Call;
-use sallyport_conformance_base::contract::{Contract, part};
 
 #[derive(Debug, Clone, Copy)]
 pub(crate) enum Part {

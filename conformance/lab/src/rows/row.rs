@@ -4,6 +4,8 @@ use std::collections::HashSet;
 use std::sync::{Arc, LazyLock, OnceLock};
 
 use minijinja::{Error, Value};
+use sallyport_conformance_base::contract::{Clause, Contract, OperationId};
+use sallyport_conformance_base::target::{Fact, Facts};
 
 use super::act::{self, Act, Place};
 use super::filters::Text;
@@ -15,8 +17,6 @@ use crate::exchange::{ProxiedRequest, Reply};
 use crate::journal::Layer;
 use crate::upstream::Handler;
 use crate::{Backend, Context, Upstream};
-use sallyport_conformance_base::contract::{Clause, Contract, OperationId};
-use sallyport_conformance_base::target::{Fact, Facts};
 
 /// Texts of this folder, in the order of their rows.
 macro_rules! texts {

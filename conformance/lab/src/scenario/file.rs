@@ -5,14 +5,14 @@ use std::path::Path;
 use std::time::Duration;
 
 use hyper::header::{HeaderName, HeaderValue};
+use sallyport_conformance_base::contract::OperationId;
+use sallyport_conformance_base::document::{ConfigError, Document, Item, Section};
 use serde_json::Value;
 
 use super::step::Step;
 use super::{DEFAULT, Scenario};
 use crate::exchange::Framing;
 use crate::rows::row::{self, Row};
-use sallyport_conformance_base::contract::OperationId;
-use sallyport_conformance_base::document::{ConfigError, Document, Item, Section};
 
 /// Maximum number of scenarios in a file, and of steps in a scenario.
 const MAX_SCENARIOS: usize = 200;

@@ -4,6 +4,8 @@ use std::collections::{BTreeMap, HashMap};
 use std::path::Path;
 use std::sync::{Arc, Mutex};
 
+use sallyport_conformance_base::files;
+use sallyport_conformance_base::lock;
 use serde::Serialize;
 use serde_json::json;
 
@@ -14,8 +16,6 @@ use crate::context::Context;
 use crate::exchange::{ProxiedRequest, Reply};
 use crate::journal::{Change, Layer, edit, note};
 use crate::upstream::{Handler, Upstream};
-use sallyport_conformance_base::files;
-use sallyport_conformance_base::lock;
 
 const MAX_RUNS: usize = 1_000;
 
