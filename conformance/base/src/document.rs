@@ -8,6 +8,7 @@ use toml::Spanned;
 use toml::de::{DeTable, DeValue};
 
 use crate::files;
+use crate::wire::Secret;
 
 /// A configuration error, with its position and what to do.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -228,8 +229,8 @@ impl<'a> Item<'a> {
         Ok(lines.map(str::to_owned).collect())
     }
 
-    /// A text that the document must not contain itself: `{ env = "NAME" }` or `{ file = "PATH" }`.
-    pub fn secret(&self) -> Result<String, ConfigError> {
+    /// A secret, which the document must not contain itself: `{ env = "NAME" }` or `{ file = "PATH" }`.
+    pub fn secret(&self, name: &'static str) -> Result<Secret, ConfigError> {
         const EXPECTED: &str = "{ env = \"NAME\" } or { file = \"PATH\" }";
         if self.is_string() {
             let expected = format!("{EXPECTED}; a secret has no place in the configuration itself");
@@ -246,7 +247,7 @@ impl<'a> Item<'a> {
         };
         match text.trim() {
             "" => Err(self.wrong("a secret, found an empty one")),
-            text => Ok(text.to_owned()),
+            text => Ok(Secret::new(name, text)),
         }
     }
 

@@ -1,4 +1,4 @@
-//! The reference server with sample data, for runs without a base URL. Nothing else in this crate knows the server.
+//! The reference server with sample data, as a target.
 
 use std::fs::Permissions;
 use std::io;
@@ -99,9 +99,10 @@ pub(crate) fn target(url: &str, sample: &Sample) -> Result<Target, ReferenceErro
     let folder = parent.path().join("facts");
     write(&folder, sample)?;
     let file = folder.join(CONFIGURATION);
-    let text = files::read_text(&file, files::MAX_BYTES)?;
+    let text = files::read_text(&file, files::MAX_BYTES);
+    let text = text.map_err(|error| ConfigError::of_file(&file, format!("cannot be read: {error}")))?;
     let facts = Document::parse(&file, &text, &|_| None, |root| {
-        root.get("api-key");
+        root.read("api-key", |item| item.secret("API_KEY"))?;
         root.section("facts", Facts::read)
     })?;
     Ok(Target::new(

@@ -43,8 +43,10 @@ pub use control::{Control, LocalOnly};
 pub use exchange::{Framing, ProxiedRequest, Reply};
 pub use journal::{Change, Entry, Journal};
 pub use proxy::{Proxy, ProxyOptions};
-pub use sallyport_conformance_base::contract::Contract;
+pub use sallyport_conformance_base::contract::{Clause, Contract, OperationId};
+pub use sallyport_conformance_base::document::ConfigError;
 pub use sallyport_conformance_base::target::{Facts, Secret, Target};
+pub use sallyport_conformance_base::wire::{WireError, WireOptions};
 
 pub use rows::row::{Kind, Row, faults, variations};
 #[cfg(feature = "embedded")]

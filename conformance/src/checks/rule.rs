@@ -84,7 +84,7 @@ fn below(block: &'static str) -> &'static str {
 }
 
 fn is_of_searches(line: &str) -> bool {
-    line.split(' ').next().and_then(Relation::named).is_some()
+    line.split(' ').next().and_then(Relation::of_rows).is_some()
 }
 
 /// The rows of the text of a rule; none when one of them has a mistake.

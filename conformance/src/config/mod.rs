@@ -212,7 +212,7 @@ fn token(item: &Item<'_>) -> Result<TokenSource, ConfigError> {
         Some(words) => TokenCommand::new(words)
             .map(TokenSource::Command)
             .ok_or_else(|| item.wrong("a program and its arguments in `command`")),
-        None => Ok(TokenSource::Given(Secret::new("API_KEY", item.secret()?))),
+        None => item.secret("API_KEY").map(TokenSource::Given),
     }
 }
 
@@ -249,8 +249,8 @@ fn gates(section: &Section<'_>) -> Result<Gates, ConfigError> {
 fn connection(section: &Section<'_>) -> Result<Connection, ConfigError> {
     let timeout = section.read("timeout-seconds", |item| item.number(1..=3_600))?;
     let proxy = section.read("proxy", |item| match item.is_string() {
-        true => proxy_text(item),
-        false => item.secret(),
+        true => proxy_text(item).map(|text| Secret::new("PROXY", text)),
+        false => item.secret("PROXY"),
     })?;
     let headers = section.section("headers", |headers| {
         headers.entries().into_iter().map(|(name, item)| header(name, &item)).collect()
@@ -271,7 +271,7 @@ fn connection(section: &Section<'_>) -> Result<Connection, ConfigError> {
         ca_file: file_of("ca-file")?,
         client_certificate,
         client_key,
-        proxy: proxy.map(|proxy| Secret::new("PROXY", proxy)),
+        proxy,
         wait: section
             .read("wait", |item| time(1, 60 * 60)(&item.string()?).map_err(|error| item.because(&error)))?,
         headers: headers.unwrap_or_default(),
@@ -291,12 +291,12 @@ fn proxy_text(item: &Item<'_>) -> Result<String, ConfigError> {
 
 fn header(name: String, item: &Item<'_>) -> Result<ExtraHeader, ConfigError> {
     let public = item.is_string();
-    let value = if public { item.string()? } else { item.secret()? };
+    let value = if public { Secret::new("HEADER", item.string()?) } else { item.secret("HEADER")? };
     let token = |c: char| c.is_ascii_alphanumeric() || "!#$%&'*+-.^_`|~".contains(c);
-    if name.is_empty() || !name.chars().all(token) || value.chars().any(char::is_control) {
+    if name.is_empty() || !name.chars().all(token) || value.expose().chars().any(char::is_control) {
         return Err(item.wrong("a header's name and a value on one line"));
     }
-    Ok(ExtraHeader { name, value: Secret::new("HEADER", value), public })
+    Ok(ExtraHeader { name, value, public })
 }
 
 fn expected(item: &Item<'_>) -> Result<Vec<ExpectedFailure>, ConfigError> {

@@ -26,6 +26,7 @@ pub struct CaseName {
 
 /// One way to break a clause, and what notices it.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
+// In the schema of reports only likely faults are of this type.
 #[schemars(rename = "LikelyFault", description = "A known fault that fits the failing cases of the run.")]
 pub struct KnownFault {
     /// Unique among the known faults.

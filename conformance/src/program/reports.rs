@@ -18,7 +18,7 @@ const SUMMARY: &str = "GITHUB_STEP_SUMMARY";
 pub(crate) struct ReportRequest {
     /// Of GitHub, these are annotations beside what people read, and the job summary.
     pub(crate) format: Format,
-    /// None for standard output, unless it is that of GitHub. What people read goes to standard error then.
+    /// None for standard output; what people read goes to standard error then. GitHub's has none either, and stands beside that text.
     pub(crate) file: Option<PathBuf>,
 }
 
@@ -47,7 +47,8 @@ impl ReportRequest {
         self.file.is_none() && self.format != Format::Github
     }
 
-    /// The file without regard to how its path is written. A device, such as `/dev/null`, takes a report in each format.
+    /// The file without regard to how its path is written. A device, such as `/dev/null`, takes a report in each format. Without a file
+    /// only GitHub's has its format here, which is not the one on standard output.
     fn place(&self) -> (Option<PathBuf>, Option<Format>) {
         let Some(path) = &self.file else { return (None, (!self.is_to_stdout()).then_some(self.format)) };
         if let Ok(known) = path.canonicalize() {

@@ -20,7 +20,7 @@ pub struct Options {
     pub budget: Budget,
     /// Timeouts, waits, proxy and trust.
     pub wire: WireOptions,
-    /// Maximum number of retries of a failing case; default: 1. One that then passes is flaky.
+    /// Maximum number of retries of a failing case; none for 1. A case that then passes is flaky.
     pub retries: Option<u32>,
     /// Whether the first failure ends the run.
     pub fail_fast: bool,
@@ -42,6 +42,12 @@ pub struct Options {
     pub requests: Vec<Request>,
     /// Whether the report keeps every exchange, for [`Format::Har`](crate::report::Format::Har). Redacting each takes memory and time.
     pub keep_exchanges: bool,
+}
+
+impl Options {
+    pub(super) fn max_retries(&self) -> u32 {
+        self.retries.unwrap_or(1)
+    }
 }
 
 names! {

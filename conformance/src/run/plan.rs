@@ -9,7 +9,7 @@ use crate::target::{Fact, Facts};
 /// The plan of a run: the cases that it would run, their cost, and the cases that it would skip with the reasons.
 #[derive(Debug, Clone)]
 pub struct Plan {
-    /// Its checks, in the order of the registry.
+    /// Its checks, in the order of the registry, to read.
     pub planned: Vec<PlannedCheck>,
     /// Whether it contains every check with all of its cases.
     pub(super) is_all: bool,

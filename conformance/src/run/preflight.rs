@@ -29,7 +29,10 @@ impl Session<'_> {
                 // It waits in vain, and the requests after this one say why.
                 Ok(Err(failure)) if failure.kind == FailureKind::Handshake => return None,
                 Ok(Ok(_)) => return None,
-                Ok(Err(failure)) => unreachable(&failure, self.proxy().as_deref()).1,
+                Ok(Err(failure)) => {
+                    let (_, reason) = unreachable(&failure, self.proxy().as_deref());
+                    reason
+                }
                 Err(_) => "no response from the target".to_owned(),
             };
             let left = limit.saturating_sub(begun.elapsed());

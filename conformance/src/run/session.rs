@@ -48,7 +48,7 @@ impl<'a> Session<'a> {
     }
 
     /// Waits for the target as long as the options say, and finds out whether it responds, and `with_token` whether it accepts any request
-    /// of the account. The time of the budget begins after the waiting.
+    /// of the account. The time of the budget begins after the waiting. Of the options it uses `budget` and `wire`.
     ///
     /// # Errors
     /// When our side can't be set up, or the target can't be tested.

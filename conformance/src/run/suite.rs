@@ -34,7 +34,7 @@ pub struct Suite<'a> {
     session: Session<'a>,
     registered: Vec<&'static Check>,
     options: Options,
-    /// The plan of the run. A run that discovers a fact makes another one.
+    /// The plan of the run, to read: a run that discovers a fact makes another one.
     pub plan: Plan,
     matrix: &'static Matrix,
     today: Date,

@@ -16,7 +16,7 @@ use crate::target::Target;
 use crate::wire::{Budget, BudgetError, Exchange, ThrottlingPolicy};
 
 /// Records how a target behaves. Each case is sent twice, to tell what holds still. With the recording come the names of the cases that
-/// were left out because they would take more gateways than are left.
+/// were left out because they would take more gateways than are left. Of the options it uses `budget` and `wire`.
 ///
 /// # Errors
 /// When the target can't be reached or a ceiling is.

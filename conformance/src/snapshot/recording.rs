@@ -19,7 +19,7 @@ pub struct Recording {
 pub struct Entry {
     /// The clause or the unspecified behaviour that it shows.
     pub subject: String,
-    /// What was seen.
+    /// What was seen; for a difference, the removed lines, with `-`, and the added lines, with `+`.
     pub text: String,
 }
 
@@ -63,8 +63,7 @@ impl Recording {
         Ok(Self { entries })
     }
 
-    /// Cases in which `after` differs, sorted by the clause or unspecified behaviour that they show. Their text has the removed lines,
-    /// with `-`, and the added lines, with `+`.
+    /// Cases in which `after` differs, sorted by the clause or unspecified behaviour that they show.
     #[must_use]
     pub fn differences(&self, after: &Self) -> Vec<(String, Entry)> {
         let cases: BTreeSet<&String> = self.entries.keys().chain(after.entries.keys()).collect();

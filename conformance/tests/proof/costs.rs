@@ -1,6 +1,6 @@
 //! What the cases of a world cost, and which of them show a known fault for the least.
 
-use std::collections::HashMap;
+use std::collections::{BTreeSet, HashMap};
 
 use sallyport_conformance::Check;
 use sallyport_conformance::check::{Scope, SharedControl};
@@ -70,7 +70,7 @@ impl Costs {
     }
 
     /// Patterns for every case that notices a fault, and for the passive checks that judge them.
-    pub fn noticing(&self, matrix: &Matrix, fault: &KnownFault) -> Vec<String> {
+    pub fn noticing(&self, matrix: &Matrix, fault: &KnownFault) -> BTreeSet<String> {
         let of = |Detector { judge, case }: &Detector| {
             let case = &matrix.cases()[*case];
             let passive = (*judge != case.check).then(|| judge.to_string());

@@ -109,8 +109,10 @@ impl Judge {
         self.block_on(async {
             let cheapest = world.costs.cheapest(matrix, known);
             // A server that throttles each twentieth call does so to many cases together.
-            let all = world.costs.noticing(matrix, known);
-            for only in [cheapest.first().cloned().unwrap_or_default(), cheapest.concat(), all] {
+            let all = world.costs.noticing(matrix, known).into_iter().collect();
+            let mut chosen = vec![cheapest.first().cloned().unwrap_or_default(), cheapest.concat(), all];
+            chosen.dedup();
+            for only in chosen {
                 if cites(&world.against(fault, &only).await, fault) {
                     return Ok(());
                 }

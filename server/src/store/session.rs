@@ -81,7 +81,7 @@ pub struct Dialect {
     pub(super) instance: &'static str,
     /// That the list in a column of `i`, which is stored as JSON, has the value of the parameter of this number.
     pub(super) contains: fn(&str, usize) -> String,
-    /// The values of the parameters for addresses, which may borrow what they write to the buffer.
+    /// The values of the parameters for addresses, which may borrow what they write to the buffer, an empty one.
     pub(super) addresses: for<'a> fn(&[Address], &'a mut Vec<u8>) -> Vec<Value<'a>>,
 }
 

@@ -298,13 +298,18 @@ mod tests {
     proptest! {
         #[test]
         fn lists_are_read_as_json(
-            items in proptest::collection::vec("[a\"\\\\,\\[\\] \n]{0,3}", 0..4),
-            text in "\\[[\"a,\\\\ \n]{0,9}\\]",
+            items in proptest::collection::vec("[aé\u{7f}\"\\\\,\\[\\] \n]{0,3}", 0..4),
+            text in "\\[[\"aé,\\\\ \n]{0,9}\\]",
         ) {
             for text in [serde_json::to_string(&items).unwrap(), text] {
                 prop_assert_eq!(Column::read(&text.as_str().into()), serde_json::from_str::<Vec<SmolStr>>(&text).ok());
             }
         }
+    }
+
+    #[test]
+    fn an_empty_object_is_read_as_json() {
+        assert_eq!(Column::read(&"{}".into()), serde_json::from_str::<Capabilities>("{}").ok());
     }
 
     #[test]

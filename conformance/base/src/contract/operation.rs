@@ -65,7 +65,7 @@ const TOKEN_MOVED: &str = "the checks of this operation send the token in the qu
                            conformance/src/checks/token.rs)";
 
 impl OperationId {
-    /// The id of a clause, a check or a fault of this operation, such as `groups.token`.
+    /// The id of a clause, a check or a fault of this operation, such as `groups.token`. Each is kept as long as the program runs.
     pub fn named(self, rest: &str) -> &'static str {
         kept(&format!("{self}.{rest}"))
     }

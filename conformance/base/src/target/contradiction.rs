@@ -64,25 +64,27 @@ pub(super) fn contradictions(token: &Secret, facts: &Facts) -> Vec<String> {
     wrong
 }
 
-/// The values of a fact that is no secret: addresses, protocols, regions, numbers of orders or groups.
-pub fn values(facts: &Facts, fact: Fact) -> Vec<String> {
-    match fact {
-        Fact::OwnAddresses => facts.own_addresses.clone(),
-        Fact::ForeignAddresses => facts.foreign_addresses.clone(),
-        Fact::SharedAddress => facts.shared_address.iter().cloned().collect(),
-        Fact::Orders => facts.orders.iter().flat_map(|order| order.addresses.clone()).collect(),
-        Fact::KnownInstances => {
-            facts.known_instances.iter().map(|instance| instance.ip.to_canonical().to_string()).collect()
+impl Facts {
+    /// The values of a fact that is no secret: addresses, protocols, regions, numbers of orders or groups.
+    pub fn values(&self, fact: Fact) -> Vec<String> {
+        match fact {
+            Fact::OwnAddresses => self.own_addresses.clone(),
+            Fact::ForeignAddresses => self.foreign_addresses.clone(),
+            Fact::SharedAddress => self.shared_address.iter().cloned().collect(),
+            Fact::Orders => self.orders.iter().flat_map(|order| order.addresses.clone()).collect(),
+            Fact::KnownInstances => {
+                self.known_instances.iter().map(|instance| instance.ip.to_canonical().to_string()).collect()
+            }
+            Fact::KnownGateways => self.known_gateways.iter().map(|pool| pool.region.clone()).collect(),
+            Fact::EntitledProtocols => self.entitled_protocols.clone(),
+            Fact::ForeignOrder => self.foreign_order.iter().cloned().collect(),
+            Fact::ForeignGroup => self.foreign_group.iter().map(i64::to_string).collect(),
+            Fact::OwnGroups => self.own_groups.iter().map(i64::to_string).collect(),
+            Fact::PlentifulRegion => self.plentiful_region.iter().cloned().collect(),
+            Fact::ScarceRegion => self.scarce_region.iter().cloned().collect(),
+            Fact::EmptyRegion => self.empty_region.iter().cloned().collect(),
+            _ => Vec::new(),
         }
-        Fact::KnownGateways => facts.known_gateways.iter().map(|pool| pool.region.clone()).collect(),
-        Fact::EntitledProtocols => facts.entitled_protocols.clone(),
-        Fact::ForeignOrder => facts.foreign_order.iter().cloned().collect(),
-        Fact::ForeignGroup => facts.foreign_group.iter().map(i64::to_string).collect(),
-        Fact::OwnGroups => facts.own_groups.iter().map(i64::to_string).collect(),
-        Fact::PlentifulRegion => facts.plentiful_region.iter().cloned().collect(),
-        Fact::ScarceRegion => facts.scarce_region.iter().cloned().collect(),
-        Fact::EmptyRegion => facts.empty_region.iter().cloned().collect(),
-        _ => Vec::new(),
     }
 }
 
@@ -90,7 +92,7 @@ pub fn values(facts: &Facts, fact: Fact) -> Vec<String> {
 fn subjects(facts: &Facts, fact: Fact) -> BTreeSet<String> {
     let is_address = ADDRESSES.contains(&fact);
     let subject = |text: String| if is_address { Some(host(&text)?.to_string()) } else { Some(text) };
-    let subjects = values(facts, fact).into_iter().filter_map(subject);
+    let subjects = facts.values(fact).into_iter().filter_map(subject);
     match fact {
         Fact::Orders => subjects.chain(facts.orders.iter().map(|order| order.number.clone())).collect(),
         Fact::KnownInstances => {
@@ -125,7 +127,7 @@ fn typing_errors(facts: &Facts) -> Vec<String> {
     let mut wrong = Vec::new();
     for (of_form, is_valid, expected) in forms {
         let named =
-            of_form.iter().flat_map(|fact| values(facts, *fact).into_iter().map(move |text| (fact, text)));
+            of_form.iter().flat_map(|fact| facts.values(*fact).into_iter().map(move |text| (fact, text)));
         for (fact, text) in named.filter(|(_, text)| !is_valid(text)) {
             // A text that is too long for a region may be a token in the wrong variable, which must not be shown.
             let found = match text.chars().count() {

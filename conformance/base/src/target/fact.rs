@@ -5,12 +5,24 @@ use std::net::Ipv4Addr;
 use schemars::JsonSchema;
 use serde::Serialize;
 
-use super::contradiction::values;
 use super::fact_form::{Entry, FactItem};
 use super::{KnownInstance, Secret, quoted};
 use crate::contract::Clause;
 use crate::document::{ConfigError, Section};
 use crate::names;
+
+/// The type of a fact.
+trait Field {
+    const IS_LIST: bool;
+}
+
+impl<T> Field for Option<T> {
+    const IS_LIST: bool = false;
+}
+
+impl<T> Field for Vec<T> {
+    const IS_LIST: bool = true;
+}
 
 /// The table of facts. Each entry has the name, the field with its type and the method of [`Entry`] that reads it, the
 /// environment variable, a description and an example in TOML. Everything that the suite does with a fact follows from it.
@@ -53,7 +65,7 @@ macro_rules! facts {
 
             /// Whether it may have several values.
             pub fn is_list(self) -> bool {
-                match self { $(Self::$fact => stringify!($type).starts_with("Vec"),)+ }
+                match self { $(Self::$fact => <$type as Field>::IS_LIST,)+ }
             }
 
             /// A value in the configuration.
@@ -104,6 +116,9 @@ impl Fact {
 
 impl Facts {
     /// Reads `[facts]`.
+    ///
+    /// # Errors
+    /// Names the value that is not as expected, with file and line.
     pub fn read(section: &Section<'_>) -> Result<Self, ConfigError> {
         let mut facts = Self::default();
         for fact in Fact::ALL {
@@ -288,7 +303,7 @@ impl DiscoveredFact {
     /// Every fact among these that a run can discover.
     pub fn all(facts: &Facts) -> Vec<Self> {
         let discovered = |fact: Fact| {
-            let values = values(facts, fact).iter().map(|text| quoted(text)).collect::<Vec<_>>().join(", ");
+            let values = facts.values(fact).iter().map(|text| quoted(text)).collect::<Vec<_>>().join(", ");
             facts.has(fact).then(|| Self {
                 variable: fact.variable(),
                 description: fact.description(),

@@ -69,7 +69,7 @@ impl Entry<'_> {
             let reason =
                 reason.named(RejectionReason::named, &RejectionReason::ALL.map(RejectionReason::name))?;
             let note = rejected.read("note", Item::string)?.unwrap_or_default();
-            let token = Secret::new(self.name, token.secret()?);
+            let token = token.secret(self.name)?;
             Ok(RejectedToken { token, reason, note })
         };
         let items = self.item.items("a list of { reason = \"…\", token = … }")?;
@@ -77,12 +77,12 @@ impl Entry<'_> {
     }
 
     pub(super) fn secret(&self) -> Result<Secret, ConfigError> {
-        Ok(Secret::new(self.name, self.item.secret()?))
+        self.item.secret(self.name)
     }
 
     pub(super) fn secrets(&self) -> Result<Vec<Secret>, ConfigError> {
-        let text = self.item.secret()?;
-        let lines = text.lines().map(str::trim).filter(|line| !line.is_empty());
+        let text = self.item.secret(self.name)?;
+        let lines = text.expose().lines().map(str::trim).filter(|line| !line.is_empty());
         Ok(lines.map(|line| Secret::new(self.name, line)).collect())
     }
 }

@@ -13,7 +13,6 @@ use url::ParseError;
 
 pub use crate::wire::Secret;
 pub use canary::Canaries;
-pub use contradiction::values;
 pub use environment::{EnvironmentError, facts_from};
 pub use fact::{
     DiscoveredFact, Fact, Facts, GatewayPool, KnownGateway, KnownOrder, RejectedToken, RejectionReason,

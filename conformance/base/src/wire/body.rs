@@ -24,6 +24,9 @@ pub struct ReceivedResponse {
 }
 
 /// Reads a response of up to `limit` bytes. `take` counts those received and those decompression adds, and may end the reading.
+///
+/// # Errors
+/// What `take` says. A response that is too long or breaks off is a failure within the result.
 pub async fn receive<E>(
     mut response: reqwest::Response,
     limit: usize,

@@ -262,6 +262,9 @@ impl Wire {
     }
 
     /// The status of a response to a request that counts nowhere: whether there is a service.
+    ///
+    /// # Errors
+    /// When there is no response.
     pub async fn status(&self, case: &str, request: &Request) -> Result<u16, WireFailure> {
         let request = self.with_extra_headers(request);
         let built = self.build(&request, &self.user_agent(case), &self.client)?;

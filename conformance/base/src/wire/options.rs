@@ -111,6 +111,9 @@ impl WireOptions {
     }
 
     /// A client that follows and keeps nothing, verifies TLS, leaves bodies as sent, and keeps so many connections for later.
+    ///
+    /// # Errors
+    /// When a certificate, the proxy or the set-up of TLS can't be used.
     pub fn client(&self, base: &Url, idle: usize) -> Result<reqwest::Client, WireError> {
         let accepted = HeaderMap::from_iter([(ACCEPT_ENCODING, HeaderValue::from_static(ACCEPTED_CODING))]);
         let mut builder = reqwest::Client::builder()

@@ -374,14 +374,12 @@ fn rename(body: &mut Json, pointer: &str, name: &str) {
 
 fn lose(body: &mut Json, text: &Text, known: &Known) -> Result<(), Error> {
     let Some(found) = search::items(body) else { return Ok(()) };
-    let (before, mut kept) = (found.len(), Vec::new());
-    for item in found.drain(..) {
-        if !text.value(&known.with("item", value(&item)))?.is_true() {
-            kept.push(item);
-        }
-    }
-    let fewer = i64::try_from(before - kept.len()).unwrap_or_default();
-    *found = kept;
+    let is_lost = |item: &Json| Ok(text.value(&known.with("item", value(item)))?.is_true());
+    // All before the first is gone, since an expression may fail.
+    let lost = found.iter().map(is_lost).collect::<Result<Vec<bool>, Error>>()?;
+    let mut of_each = lost.iter();
+    found.retain(|_| of_each.next() == Some(&false));
+    let fewer = lost.iter().filter(|is_lost| **is_lost).count() as i64;
     body["data"]["total"] = (search::total(body) - fewer).into();
     Ok(())
 }

@@ -102,6 +102,11 @@ impl Relation {
         Self::FirstText,
     ];
 
+    /// The one of rows with that name; the others are for explorations alone, which make the filters that they need.
+    pub(crate) fn of_rows(name: &str) -> Option<Self> {
+        Self::named(name).filter(|known| !matches!(known, Self::Intersection | Self::Partition | Self::Order))
+    }
+
     /// The clause that a wrong result of a query violates; none if the relation has several questions.
     pub(super) fn clause(self, query: &Query) -> Option<Clause> {
         let is_one = matches!(self, Self::Survey | Self::Contains | Self::Matching);

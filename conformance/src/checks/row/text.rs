@@ -9,7 +9,7 @@ use super::{Base, Judge, Must, Reads, Row, Shared, Then, Unless, Valid};
 use crate::check::{Cost, Stop};
 use crate::checks::extract::FLOWS;
 use crate::checks::extraction::{Extraction, Place, Transport, by_country};
-use crate::checks::search::addresses::items;
+use crate::checks::search::addresses::are_items;
 use crate::checks::token::{WrongToken, renamed};
 use crate::contract::part::{COUNTRY, LB, NUM, REGIONS, REQUEST_ID, REQUEST_ID_HEADER, RETURN_TYPE, SB};
 use crate::contract::{Clause, Contract, Input, Operation, OperationId, Unspecified};
@@ -236,8 +236,7 @@ impl Reader<'_> {
             return is_known(part).then_some(Edit::Drop(part));
         }
         if let Some(expression) = text.strip_prefix("items: ") {
-            let read = items(&self.contract.search, &Facts::default(), &[], expression);
-            return read.map(|_| Edit::Items(expression));
+            return are_items(&self.contract.search, expression).then_some(Edit::Items(expression));
         }
         if let Some(header) = text.strip_prefix("header ") {
             let (name, value) = header.split_once('=')?;
@@ -470,6 +469,10 @@ mod tests {
             "reject a | page=a×max",
             "refuse a | page=1",
             "reject a | items: 3 houses",
+            "reject a | items: houses",
+            "reject a | items: houses[:2] + items",
+            "reject a | items: items[2:]",
+            r#"reject a | items: "203.0.113.250""#,
             "reject a | page=1 | then alike",
         ];
         assert_eq!(known.into_iter().chain(unknown).filter(|line| can_read(line)).collect::<Vec<_>>(), known);

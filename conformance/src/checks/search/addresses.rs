@@ -1,6 +1,7 @@
 //! Addresses that checks invent, in ranges that are reserved for documentation (RFC 3849, RFC 5737).
 
 use minijinja::context;
+use minijinja::value::ValueKind;
 
 use super::words::FUNCTIONS;
 use super::*;
@@ -27,16 +28,28 @@ pub(crate) fn unused(count: usize) -> impl Iterator<Item = String> {
     (1..=count).map(|index| format!("2001:db8:ffff:1::{index:x}"))
 }
 
+/// Whether the items of a row can be made: all words are known, and there is an item.
+pub(crate) fn are_items(search: &Search, expression: &str) -> bool {
+    const WORDS: &str =
+        "addresses cycle items limit longest of_three_kinds own ports_of_two raw respelled with_port";
+    let is_known = |word: &String| WORDS.split(' ').any(|known| known == word);
+    let valid: Vec<Json> = unused(2).map(Json::from).collect();
+    let made = items(search, &Facts::default(), &valid, expression);
+    words::used(expression).iter().all(is_known) && made.is_some_and(|made| !made.is_empty())
+}
+
 /// The items of an expression, such as `addresses(limit + 1)`, with the functions of `words.rs`: `items` are those of the valid request,
 /// `limit` is the largest number of distinct ones, `raw` that of all, and `own` are some addresses of the account, or unused ones. None
-/// when it can't be evaluated.
+/// when it makes no list of texts.
 pub(crate) fn items(search: &Search, facts: &Facts, items: &[Json], expression: &str) -> Option<Vec<Json>> {
     const MOST: usize = 8;
     let own: Vec<String> = facts.own_addresses.iter().cloned().chain(unused(MOST)).take(MOST).collect();
     let (limit, raw) = (search.distinct_items, *search.raw_items.end());
     let known = context! { items => value(items), limit, raw, own };
     let items = FUNCTIONS.compile_expression(expression).ok()?.eval(known).ok()?;
-    items.try_iter().ok()?.map(|item| item.as_str().map(Json::from)).collect()
+    // A text has elements as well, its characters.
+    let list = Some(items).filter(|items| matches!(items.kind(), ValueKind::Seq | ValueKind::Iterable))?;
+    list.try_iter().ok()?.map(|item| item.as_str().map(Json::from)).collect()
 }
 
 /// Spellings of an IPv6 address that are as long as an item can be.

@@ -63,14 +63,12 @@ const CODES: [(&str, &[&str]); 7] = [
     // Whether a filter is null.
     ("null", &OF_ONE),
 ];
-/// What is no word of an account.
-const OPERATORS: [&str; 9] = ["and", "else", "false", "if", "in", "is", "none", "not", "true"];
 
 /// The case of a row; none when it can't be read.
 pub(crate) fn case(line: &'static str) -> Option<Case> {
     let (head, parts) = line.split_once(" | ")?;
     let (word, label) = head.split_once(' ')?;
-    let relation = Relation::named(word)?;
+    let relation = Relation::of_rows(word)?;
     let mut parts = parts.split(" | ");
     let requests = parts.next()?.parse().ok()?;
     let mut needs = Vec::new();
@@ -135,13 +133,7 @@ impl Code {
     /// None for a text with an unknown word, which is neither one of the account nor one of `also`.
     fn read(text: &'static str, also: &[&str]) -> Option<Self> {
         let expression = FUNCTIONS.compile_expression(text).ok()?;
-        // MiniJinja 3.0.5 does not name the words of a list that is cut (`list[:2]`), so that all words outside of texts are looked at,
-        // but for names of members and filters.
-        let outside = text.split('"').step_by(2);
-        let words = outside.flat_map(|part| part.split(|c: char| !c.is_alphanumeric() && !"_.|".contains(c)));
-        let words = words.filter_map(|word| word.split(['.', '|']).next());
-        let is_word = |word: &&str| word.starts_with(char::is_alphabetic) && !OPERATORS.contains(word);
-        let words: BTreeSet<String> = words.filter(is_word).map(str::to_owned).collect();
+        let words = words::used(text);
         let is_known = |word: &String| {
             also.contains(&&**word)
                 || words::KNOWN.split_whitespace().any(|known| known == words::family(word).0)

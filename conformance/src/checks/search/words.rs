@@ -10,7 +10,7 @@ use super::rules::json;
 use super::*;
 use crate::contract::{Contract, Kind};
 
-/// The functions of expressions. Other words stand for what the account has, or for limits of the document.
+/// The functions of expressions, by the embedded document. Other words stand for what the account has, or for limits of the document.
 pub(super) static FUNCTIONS: LazyLock<Environment<'static>> = LazyLock::new(|| {
     let mut words = Environment::new();
     let Ok(Contract { search, .. }) = Contract::embedded() else { return words };
@@ -53,6 +53,18 @@ pub(super) static FUNCTIONS: LazyLock<Environment<'static>> = LazyLock::new(|| {
     });
     words
 });
+
+/// The words that an expression uses, functions among them.
+pub(super) fn used(expression: &str) -> BTreeSet<String> {
+    const OPERATORS: [&str; 9] = ["and", "else", "false", "if", "in", "is", "none", "not", "true"];
+    // MiniJinja 3.0.5 does not name the words of a list that is cut (`list[:2]`), so that all words outside of texts are looked at,
+    // but for names of members and filters.
+    let outside = expression.split('"').step_by(2);
+    let words = outside.flat_map(|part| part.split(|c: char| !c.is_alphanumeric() && !"_.|".contains(c)));
+    let words = words.filter_map(|word| word.split(['.', '|']).next());
+    let is_word = |word: &&str| word.starts_with(char::is_alphabetic) && !OPERATORS.contains(word);
+    words.filter(is_word).map(str::to_owned).collect()
+}
 
 /// Unused addresses that fill a batch of so many items.
 pub(super) fn others(max: usize, taken: &[String]) -> Vec<String> {

@@ -57,7 +57,7 @@ impl Suite<'_> {
             let again = self.attempt(check, cases, context).await;
             result = added(again.result, &result);
         }
-        for retry in 1..=self.options.retries.unwrap_or(1) {
+        for retry in 1..=self.options.max_retries() {
             let has_failed = |case: &&Case| result.case(case.label()) == Some(&Outcome::Failed);
             let failing: Vec<&Case> = cases.iter().copied().filter(has_failed).collect();
             if failing.is_empty() || self.stopper.reason().is_some() {

@@ -69,7 +69,7 @@ impl Suite<'_> {
 
         let sent = self.until_ended(passive::send_given(&context, &checks, &self.options.requests)).await;
         let not_sent = sent.unwrap_or_else(|| Some(self.not_reached()));
-        if self.options.retries != Some(0) {
+        if self.options.max_retries() > 0 {
             self.until_ended(passive::repeat_single_failures(&context)).await;
         }
         // A response to another request does not show that a finding of the report is fixed.
