@@ -21,7 +21,7 @@ const MAX_LEARNED: usize = 200;
 /// Maximum length of a password that is searched for in other texts, in bytes.
 const MAX_LEARNED_LENGTH: usize = 256;
 
-/// Replaces every known secret by its name, in each of its [`spellings`] and as [`Decoded`] reads them.
+/// Replaces every known secret by its name, in each of its spellings and as `Decoded` reads them.
 pub struct Redactor(Mutex<Secrets>);
 
 /// A secret that is too short to be hidden in reports.
